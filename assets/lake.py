@@ -23,7 +23,7 @@ from assets.executors.choice import Choice
 from assets.layers import Layer
 from transforms.errors import UnknownKey
 from transforms.feed.table_names import UNFIT
-from transforms.splitting.limits import DEFAULTS, Limits
+from transforms.records.limits import DEFAULTS, Limits
 
 _UNFIT: Final = re.compile(UNFIT)
 

@@ -31,7 +31,7 @@ class Layer(StrEnum):
     """How far a consumer has come in every tablet of a YugabyteDB stream."""
     DECISIONS = "decisions"
     """What people decided about the feed."""
-    MENDED = "mended"
+    REPAIRED = "repaired"
     """Records that were in quarantine, and whose window then took them."""
     BASE = "base"
     """What keys were where compaction has cut their history."""

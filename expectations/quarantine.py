@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-MEND: Final = (
-    "Write the record out (`weir quarantine export <feed> <id>`), mend it in an editor, and replay the file"
+REPAIR: Final = (
+    "Write the record out (`weir quarantine export <feed> <id>`), repair it in an editor, and replay the file"
     " (`weir quarantine replay <feed> <file> --reason TEXT`)."
 )
-GIVE_UP: Final = "If nobody can mend it: `weir quarantine dismiss <feed> <id> --reason TEXT`."
-DECLARE: Final = (
-    "If the declaration is wrong, mend the feed file and run `weir quarantine replay <feed> <id>`;"
-)
+GIVE_UP: Final = "If nobody can repair it: `weir quarantine dismiss <feed> <id> --reason TEXT`."
+DECLARE: Final = "If the declaration is wrong, repair the feed file and run `weir quarantine replay <feed> <id>`;"
 
 _DAMAGED: Final = (
     "The landing has the object cut short or damaged: land it again whole, Weir reads it beside this one, and this"
-    " record can be dismissed. Or mend this record alone."
+    " record can be dismissed. Or repair this record alone."
 )
-_DECLARED: Final = f"{DECLARE} if the record is wrong, mend the record."
+_DECLARED: Final = f"{DECLARE} if the record is wrong, repair the record."
 
 REMEDIES: Final[Mapping[str, str]] = {
     "damaged_record": _DAMAGED,
-    "error_response": "The source answered with an error: look for its cause there. There is no event to mend.",
+    "error_response": "The source answered with an error: look for its cause there. There is no event to repair.",
     "missing_key": _DECLARED,
     "operation_does_not_fit": _DECLARED,
     "too_late": "Its history is compacted. `weir rebuild <feed>` takes it in; nothing else has to be decided.",
@@ -41,6 +39,6 @@ REMEDIES: Final[Mapping[str, str]] = {
 def remedy(reason: str, feed: str, record: str = "ID") -> str:
     """What to do about a record with this reason, with the names that its commands need."""
     own = REMEDIES.get(reason, "")
-    rest = "" if reason == "too_late" else f"{MEND} {GIVE_UP}"
+    rest = "" if reason == "too_late" else f"{REPAIR} {GIVE_UP}"
     text = " ".join(filter(None, (own, rest)))
     return text.replace("<feed>", feed).replace("<id>", record).replace("<file>", "FILE")

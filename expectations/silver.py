@@ -43,8 +43,8 @@ NOTHING_QUARANTINED = Rule(
     "nothing_quarantined",
     "warning",
     "Every record could be read and fits the feed's declaration.",
-    "List the records with `weir quarantine list <feed>`. Mend the feed file, or write the records out, mend them and"
-    " replay them (`weir quarantine export <feed>`, `weir quarantine replay <feed>`), or give them up with"
+    "List the records with `weir quarantine list <feed>`. Repair the feed file, or write the records out, repair them"
+    " and replay them (`weir quarantine export <feed>`, `weir quarantine replay <feed>`), or give them up with"
     " `weir quarantine dismiss <feed>`.",
 )
 TABLES_ARE_DECLARED = Rule(
@@ -82,7 +82,7 @@ NOTHING_HELD = Rule(
     "nothing_held",
     "warning",
     "No truncate, and no drop of a table or a column, waits for a decision.",
-    "The feed says `scope_deletes: hold` or `drop_column: hold`: `weir release <feed>` lists what waits and lets it"
+    "The feed says `range_deletes: hold` or `drop_column: hold`: `weir release <feed>` lists what waits and lets it"
     " act.",
 )
 EVERY_TRANSACTION_IS_COMMITTED = Rule(
@@ -102,7 +102,7 @@ NO_TRANSACTION_IS_OVERDUE = Rule(
 NO_CONFLICTING_PAYLOADS = Rule(
     "no_conflicting_payloads",
     "warning",
-    "No two events of a window say different things of one key at one place of the source's log.",
+    "No two events of a window say different things of one key at one log position.",
     "One of them was altered on its way, or two sources write into one landing: compare the two records. Both were"
     " applied, in an order made from their content.",
 )

@@ -19,8 +19,8 @@ from orchestration.spark import archive
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.silver.conforming.discovered_tables import MOST_TABLES
-from transforms.splitting.limits import DEFAULTS, Limits
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -44,7 +44,7 @@ SLOW = {
     "test_an_object_that_inflates_without_end_takes_no_more_than_it_may": 0,
     "test_large_texts_take_time_in_proportion": 0,
     "test_malformed_lines_take_time_in_proportion": 0,
-    "test_a_hundred_thousand_events_of_one_value_in_one_commit_take_their_places": 0,
+    "test_a_hundred_thousand_events_of_one_value_in_one_commit_take_their_positions": 0,
     "test_thousands_of_tables_that_stop_are_one_line": 0,
     "test_the_ledger_of_many_commits_stays_few_files": 0,
     "test_no_more_changes_of_a_hot_key_are_held_than_a_batch_has": 0,

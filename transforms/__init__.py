@@ -1,6 +1,6 @@
 """What change data means: plain values in, plain values out.
 
-landing -> ``splitting`` (the bytes of one object into records) -> bronze (``record``)
+landing -> ``records`` (the bytes of one object into records) -> bronze (``record``)
         -> ``formats`` (records into events: what the source did; a module for each source format)
         -> ``silver`` (events into changes, by what the feed declares; duplicates, quarantine, accounting)
         -> ``gold`` (all changes of a key folded into its row or its tombstone)

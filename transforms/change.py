@@ -10,7 +10,7 @@ CONTROL = ("begin", "commit", "note")
 """The effects that change no row. ``begin`` and ``commit`` bound a transaction; a ``note`` is an event about no row."""
 
 HOLD = "hold"
-"""The effect of a scoped delete, or of a column drop, that waits for a person's decision."""
+"""The effect of a range delete, or of a column drop, that waits for a person's decision."""
 
 EPOCH = 0
 """The first element of every position that a format gives: the feed's decisions open later epochs."""

@@ -20,7 +20,7 @@ STREAMS: Final = "streams"
 
 @dataclass(frozen=True, slots=True, order=True)
 class ScopeShape:
-    """Which columns a scoped change gives values for, and whether it is for keys of one stream only."""
+    """Which columns a range delete gives values for, and whether it is for keys of one stream only."""
 
     columns: tuple[str, ...]
     of_stream: bool
@@ -34,7 +34,7 @@ class ChangeKinds:
     """Which kinds of change there are of one table, in all its windows.
 
     ``depends``: some need the row's present values (attribute operations, conditional removes). ``moves``: some take
-    values from another key's row. ``transactions``: some wait for a commit. ``scopes``: the shapes of scoped changes.
+    values from another key's row. ``transactions``: some wait for a commit. ``scopes``: the shapes of range deletes.
     """
 
     depends: bool = False

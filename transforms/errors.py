@@ -74,9 +74,9 @@ class RecordFailed(WeirError):
 
     def __init__(self, feed: str, object_name: str, line: int, fault: str) -> None:
         self.feed, self.object, self.line, self.fault = feed, object_name, line, fault
-        place = (f" at {object_name}" if object_name else "") + (f", line {line}" if line else "")
+        where = (f" at {object_name}" if object_name else "") + (f", line {line}" if line else "")
         super().__init__(
-            f"feed {feed}: reading stopped{place}: {fault}. Nothing was written. Please report it, with that record; to"
+            f"feed {feed}: reading stopped{where}: {fault}. Nothing was written. Please report it, with that record; to"
             " go on without it, remove the record and land the object under another name."
         )
 

@@ -58,13 +58,13 @@ class Event:
     ``catalog``, ``schema``, ``name``: the table as the stream or the object's path names it.
     ``before``, ``after``: the row's images before and after the change. ``attribute_ops``: by column of ``after``, the
     operation with which its value is applied, where it does not simply overwrite.
-    ``scope``: None for a change of one row. A scoped change is for every row whose key columns have the values in
+    ``scope``: None for a change of one row. A range delete is for every row whose key columns have the values in
     ``scope``; where it is empty, for the whole table.
     ``stream``: the part of the source within which positions compare (a partition, a tablet); None where there is one.
     ``transaction``: which transaction the event is part of, if any.
     ``derived``: None for what the source sent; for an event that follows from another event of its record, why.
-    ``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers. Positions are compared number by
-    number. None stands in place of a number that the record should have and has not. ``stable_prefix``: how many
+    ``log_position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers. Positions are compared number
+    by number. None stands in place of a number that the record should have and has not. ``dedup_prefix``: how many
     leading numbers of the position are the same in every delivery of the event.
     ``identity``: texts that, together with table, operation and images, make two deliveries the same event.
     ``segment``: the number of the log file that holds the event, where the source has numbered log files.
@@ -87,8 +87,8 @@ class Event:
     stream: str | None = None
     transaction: Transaction | None = None
     derived: str | None = None
-    position: tuple[int | None, ...] | None = None
-    stable_prefix: int = 0
+    log_position: tuple[int | None, ...] | None = None
+    dedup_prefix: int = 0
     identity: tuple[str | None, ...] = ()
     segment: int | None = None
     event_at: int | None = None

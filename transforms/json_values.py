@@ -2,7 +2,7 @@
 
 A number with a fraction or an exponent, and -0, is a ``Number``, its text as it was written; a whole one is an int of
 any size.
-Put here what reading JSON means for every format. Not here: cutting a text into documents (``splitting``), and what a
+Put here what reading JSON means for every format. Not here: cutting a text into documents (``records``), and what a
 document means (``formats``).
 """
 

@@ -1,6 +1,6 @@
 """The error of a landing that does not answer just now, which a step tries again (``assets/retries``).
 
-Put here what sets such a landing apart from one that has to be mended. Not here: which faults of S3 and Kafka mean it
+Put here what sets such a landing apart from one that has to be repaired. Not here: which faults of S3 and Kafka mean it
 (``assets/s3``, ``assets/landing/kafka/clients``).
 """
 

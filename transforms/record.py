@@ -1,7 +1,7 @@
-"""Records: one piece of an object or a topic, verbatim, with the place where it stood.
+"""Records: one piece of an object or a topic, verbatim, with its source location.
 
 Put here what a record is before anybody knows what it means. Not here: what it means (``formats``), how objects are cut
-into records (``splitting``), and how they are found and read (``assets``).
+into records (``records``), and how they are found and read (``assets``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 OBJECT = ("object", "generation")
-COORDINATES = (*OBJECT, "line", "byte_offset")
+SOURCE_LOCATION = (*OBJECT, "line", "byte_offset")
 """The columns of bronze, silver and quarantine that say which record of which object a row is from."""
 
 

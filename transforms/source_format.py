@@ -17,7 +17,7 @@ from transforms.event import Event, Pending
 from transforms.feed.feed import Feed, Table
 from transforms.proposing.entries import Propose, Recognise
 from transforms.record import BronzeRecord, Record
-from transforms.splitting.limits import DEFAULTS, Limits
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.warning import EventWarning
 
 
@@ -81,7 +81,7 @@ class CrossStreamMatcher(Protocol):
 
     @property
     def column(self) -> str:
-        """The key column for which these positions count: that of scoped changes that give a value for it."""
+        """The key column for which these positions count: that of range deletes that give a value for it."""
         ...
 
     def meets(self, row: SilverRow) -> tuple[bool, tuple[str, ...]] | None:
@@ -147,7 +147,7 @@ class SourceFormat:
     What events may do:
 
     - ``transactional``: whether events can be part of transactions, whose changes wait for the commit.
-    - ``crosses_streams``: whether scoped changes reach rows of other streams, by time, and not only of their own.
+    - ``crosses_streams``: whether range deletes reach rows of other streams, by time, and not only of their own.
     - ``cross_stream_matcher``: makes what says where a table's changes stand in other streams; None where nothing does.
 
     What a user should know:

@@ -37,7 +37,7 @@ def with_clear_errors(feed: Feed) -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class Place:
+class Reading:
     """What a task is reading just now."""
 
     feed: str
@@ -46,17 +46,17 @@ class Place:
 
 
 @contextmanager
-def naming_place(place: Place) -> Iterator[None]:
-    """Around what reads ``place``: an unexpected exception is raised as a ``RecordFailed`` that names it."""
+def naming_record(reading: Reading) -> Iterator[None]:
+    """Around what reads ``reading``: an unexpected exception is raised as a ``RecordFailed`` that names it."""
     try:
         yield
     except WeirError:
         raise
     except Exception as error:
-        raise failed_at(place, error) from error
+        raise failed_at(reading, error) from error
 
 
-def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed:
+def failed_at(reading: Reading, error: Exception, together: int = 1) -> RecordFailed:
     """An unexpected exception as ``RecordFailed``: the log of a task would not say where it happened.
 
     ``together``: how many records are worked on as one, of which the first is there.
@@ -67,4 +67,4 @@ def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed
         text = f"{type(error).__name__}: {error}"
     if together > 1:
         text = f"{together:,} records that belong together begin there: {text}"
-    return RecordFailed(place.feed, place.object, place.line, text)
+    return RecordFailed(reading.feed, reading.object, reading.line, text)

@@ -21,17 +21,17 @@ from assets.gold.row_digests import Digests
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep.history_by_spark import is_expired
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.gold.columns import (
     BEGAN_BY,
     EVENT_AT,
     EVENT_ID,
-    POSITION,
+    LOG_POSITION,
     VALID_FROM,
     tombstone_columns,
 )
-from transforms.horizons import Horizon
 
 SHOWN = 10
 """How many of the keys that differ are named."""
@@ -63,7 +63,11 @@ class Certificate:
 
 
 def compared(
-    both: tuple[Lake, Lake], feed: Feed, name: str, table: Table, horizon: Horizon | None
+    both: tuple[Lake, Lake],
+    feed: Feed,
+    name: str,
+    table: Table,
+    compaction_watermark: CompactionWatermark | None,
 ) -> Certificate:
     """Compare one gold table (``name``), its tombstones and its history with the proof's.
 
@@ -72,21 +76,28 @@ def compared(
         feed: the feed with its recorded decisions.
         name: the gold table.
         table: the declared table that it mirrors.
-        horizon: tombstones and versions at or below it are not compared, for compaction has dropped some.
+        compaction_watermark: tombstones and versions at or below it are not compared, for compaction has dropped some.
     """
-    ours, theirs = (StoredInProcess.of(lake, feed, table, name, horizon) for lake in both)
+    ours, theirs = (
+        StoredInProcess.of(lake, feed, table, name, compaction_watermark) for lake in both
+    )
     sizes = ours.size + theirs.size, ours.count + theirs.count
     if ours.exists and theirs.exists and both[0].choice.fits_in_process(*sizes):
-        return in_process(ours, theirs, name, horizon)
-    return by_spark(both, feed, name, table, horizon)
+        return in_process(ours, theirs, name, compaction_watermark)
+    return by_spark(both, feed, name, table, compaction_watermark)
 
 
 def in_process(
-    ours: StoredInProcess, theirs: StoredInProcess, name: str, horizon: Horizon | None
+    ours: StoredInProcess,
+    theirs: StoredInProcess,
+    name: str,
+    compaction_watermark: CompactionWatermark | None,
 ) -> Certificate:
     """Compare two tables in this process."""
     rows, proof_rows = (row_digests.digests_of(one.table, one.rows) for one in (ours, theirs))
-    tombstones, proof_tombstones = (_tombstones(one, horizon) for one in (ours, theirs))
+    tombstones, proof_tombstones = (
+        _tombstones(one, compaction_watermark) for one in (ours, theirs)
+    )
     pairs = [
         (rows, proof_rows),
         (tombstones, proof_tombstones),
@@ -99,16 +110,22 @@ def in_process(
     )
 
 
-def _tombstones(files: StoredInProcess, horizon: Horizon | None) -> Digests:
+def _tombstones(
+    files: StoredInProcess, compaction_watermark: CompactionWatermark | None
+) -> Digests:
     own = tombstone_columns(files.table)
     there = set(files.keys)
-    places = [tuple(one) for one in files.tombstone_rows[POSITION].to_pylist()]
+    positions = [tuple(one) for one in files.tombstone_rows[LOG_POSITION].to_pylist()]
     left = [
-        key not in there and not (horizon is not None and horizon.covers(place, len(place)))
-        for key, place in zip(files.tombstone_keys, places, strict=True)
+        key not in there
+        and not (
+            compaction_watermark is not None
+            and compaction_watermark.covers(position, len(position))
+        )
+        for key, position in zip(files.tombstone_keys, positions, strict=True)
     ]
     rows = files.tombstone_rows.filter(pa.array(left, pa.bool_()))
-    return row_digests.digested(rows.select([*own, POSITION, EVENT_ID, EVENT_AT]), own)
+    return row_digests.digested(rows.select([*own, LOG_POSITION, EVENT_ID, EVENT_AT]), own)
 
 
 def _versions(files: StoredInProcess) -> Digests:
@@ -122,7 +139,11 @@ def _differing(ours: Digests, theirs: Digests) -> list[Difference]:
 
 
 def by_spark(
-    both: tuple[Lake, Lake], feed: Feed, name: str, table: Table, horizon: Horizon | None
+    both: tuple[Lake, Lake],
+    feed: Feed,
+    name: str,
+    table: Table,
+    compaction_watermark: CompactionWatermark | None,
 ) -> Certificate:
     """Compare two tables by Spark, history included; see ``compared``."""
     gold, tombstones = (
@@ -131,13 +152,15 @@ def by_spark(
     )
     ours, theirs = (digests.of_rows(one, table) for one in gold)
     tombstones_ours, tombstones_theirs = (
-        digests.of_tombstones(tombstone.where(~is_expired(horizon)), row, table)
+        digests.of_tombstones(tombstone.where(~is_expired(compaction_watermark)), row, table)
         for tombstone, row in zip(tombstones, gold, strict=True)
     )
     pairs = {"rows": (ours, theirs), "tombstones": (tombstones_ours, tombstones_theirs)}
     if table.history:
         versions, proof_versions = (
-            spark_versions.above(one.table(Layer.GOLD, feed.name, name + HISTORY).read(), horizon)
+            spark_versions.above(
+                one.table(Layer.GOLD, feed.name, name + HISTORY).read(), compaction_watermark
+            )
             for one in both
         )
         pairs["versions"] = (

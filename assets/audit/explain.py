@@ -20,14 +20,14 @@ from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
 from assets.bookkeeping.quarantine.records import id_of
 from assets.bookkeeping.quarantine.words import ID
-from assets.columns.silver import REFUSALS_ARROW
+from assets.columns.silver import QUARANTINE_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
-from transforms.feed.decisions import Coordinates
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.feed.decisions import SourceLocation
 from transforms.feed.feed import Feed, Table
 from transforms.gold.fold import Fold
 from transforms.gold.state import State
-from transforms.horizons import Horizon
 from transforms.types import judge_of
 
 
@@ -47,13 +47,13 @@ def explained(
     key = canonical(table, key)
     known = key_events.events_of(lake, feed, table, name, tuple(key))
     counted = {one.event_id for one in known.changes}
-    horizon = bases.horizons(lake, feed).get(name)
+    compaction_watermark = bases.compaction_watermarks(lake, feed).get(name)
     return KeyStory(
         tuple(key),
         tuple(_steps(feed, Fold.of(table), known, list(key))),
         tuple(_waiting(feed, one) for one in known.waiting if one["event_id"] not in counted),
-        (*_held(feed, known.held), *_refused(lake, feed, name, list(key))),
-        None if horizon is None else _base(horizon, known.before),
+        (*_held(feed, known.held), *_quarantined(lake, feed, name, list(key))),
+        None if compaction_watermark is None else _base(compaction_watermark, known.before),
     )
 
 
@@ -66,17 +66,17 @@ def canonical(table: Table, key: Sequence[str | None]) -> list[str | None]:
     ]
 
 
-def _base(horizon: Horizon, state: State) -> Base:
+def _base(compaction_watermark: CompactionWatermark, state: State) -> Base:
     if state.effect == "remove":
-        return Base(horizon.position, None, 0)
-    return Base(horizon.position, state.columns, state.copies)
+        return Base(compaction_watermark.log_position, None, 0)
+    return Base(compaction_watermark.log_position, state.columns, state.copies)
 
 
 def _steps(feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step]:
     state, rows = known.before, defaultdict[str, list[Row]](list)
     for row in known.rows:
         rows[row["event_id"]].append(row)
-    positions = Counter(one.position for one in known.changes)
+    positions = Counter(one.log_position for one in known.changes)
     for change in known.changes:
         state = fold.step(state, change)
         of_event = rows[change.event_id]
@@ -86,7 +86,7 @@ def _steps(feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None]) -> I
         yield Step(
             operation=mine["operation"],
             effect=mine["effect"],
-            position=change.position,
+            log_position=change.log_position,
             event_at=mine["event_at"],
             attribute_ops=mine["attribute_ops"],
             before_image=mine["before"],
@@ -94,7 +94,7 @@ def _steps(feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None]) -> I
             scope=mine["scope"],
             moved_from=mine["moved_from"],
             derived=mine["derived"],
-            is_tied=positions[change.position] > 1,
+            is_tied=positions[change.log_position] > 1,
             counted=state.last is not None and state.last.event_id == change.event_id,
             row=None if state.effect == "remove" else state.columns,
             copies=state.copies,
@@ -107,7 +107,7 @@ def _waiting(feed: Feed, row: Row) -> Waiting:
 
 
 def _held(feed: Feed, held: Sequence[Row]) -> list[Ignored]:
-    """The scoped deletes over the whole table that wait for a decision."""
+    """The range deletes over the whole table that wait for a decision."""
     return [
         Ignored("held", f"{row['operation']} waits for `weir release`", _delivery(feed, row))
         for row in held
@@ -115,12 +115,12 @@ def _held(feed: Feed, held: Sequence[Row]) -> list[Ignored]:
     ]
 
 
-def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
+def _quarantined(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
     """The key's events in quarantine, those that came too late included."""
-    refused = lake.in_process_table(Layer.QUARANTINE, feed.name).each(_REFUSED)
+    quarantined = lake.in_process_table(Layer.QUARANTINE, feed.name).each(_QUARANTINED)
     mine = [
         row
-        for rows in refused
+        for rows in quarantined
         for row in rows.filter(pc.equal(rows["table"], name)).to_pylist()
         if row["key"] == key
     ]
@@ -129,31 +129,33 @@ def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[I
     return [
         Ignored(
             row["reason"],
-            row["detail"] + ("; dismissed" if _place(row) in dismissed else ""),
+            row["detail"] + ("; dismissed" if _source_location(row) in dismissed else ""),
             _delivery(feed, row),
         )
         for row in mine
     ]
 
 
-_REFUSED = pa.schema([one for one in REFUSALS_ARROW if one.name not in ("feed", "payload")])
+_QUARANTINED = pa.schema([one for one in QUARANTINE_ARROW if one.name not in ("feed", "payload")])
 
 
-def _place(row: Row) -> Coordinates:
+def _source_location(row: Row) -> SourceLocation:
     return row["object"], row["generation"], row["line"], row["byte_offset"]
 
 
 def _delivery(feed: Feed, row: Row) -> Delivery:
-    mended = ""
-    if feed.decisions.replacements and (given := feed.decisions.replaced().get(_place(row))):
+    repaired = ""
+    if feed.decisions.replacements and (
+        given := feed.decisions.replaced().get(_source_location(row))
+    ):
         by = f" by {given.by}" if given.by else ""
         why = f": {given.reason}" if given.reason else ""
-        mended = (
-            f"the record was mended{by} at {given.at:%Y-%m-%d %H:%M} UTC{why}; its original:"
-            f" `weir quarantine show {feed.name} {id_of(given.place)[:ID]}`"
+        repaired = (
+            f"the record was repaired{by} at {given.at:%Y-%m-%d %H:%M} UTC{why}; its original:"
+            f" `weir quarantine show {feed.name} {id_of(given.source_location)[:ID]}`"
         )
-    return Delivery(row["window"], row["object"], row["line"], mended)
+    return Delivery(row["window"], row["object"], row["line"], repaired)
 
 
 def _order(one: Delivery) -> tuple[str, str, int, str]:
-    return one.window, one.object, one.line, one.mended
+    return one.window, one.object, one.line, one.repaired

@@ -16,12 +16,12 @@ Image = Mapping[str, str | None] | None
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where one delivery of an event was read; ``mended``: who gave another payload for its record, or empty."""
+    """Where one delivery of an event was read; ``repaired``: who gave another payload for its record, or empty."""
 
     window: str
     object: str
     line: int
-    mended: str = ""
+    repaired: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Step:
 
     operation: str
     effect: str
-    position: Sequence[int]
+    log_position: Sequence[int]
     event_at: datetime | None
     attribute_ops: Mapping[str, str]
     before_image: Mapping[str, str | None]
@@ -65,9 +65,9 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The key's row at the horizon, below which its history is compacted; ``copies``: how many such rows there were."""
+    """The key's row at the watermark, below which its history is compacted; ``copies``: how many rows there were."""
 
-    horizon: Sequence[int]
+    compaction_watermark: Sequence[int]
     row: Image
     copies: int
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from assets.bookkeeping import accounting, gold_sizes, window_progress
 from assets.bookkeeping.gold_sizes import TableSize
-from assets.columns.silver import REFUSALS_ARROW
+from assets.columns.silver import QUARANTINE_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -173,7 +173,7 @@ def seconds_to_gold(feed: Feed, window: WindowFacts) -> float | None:
 
 _NAMES = ("table", "source_table")
 _MOMENT = pa.timestamp("us", "UTC")
-_REASON = pa.schema([REFUSALS_ARROW.field("reason")])
+_REASON = pa.schema([QUARANTINE_ARROW.field("reason")])
 _LOOKED_AT = pa.schema(
     [
         *((pa.field(name, pa.string())) for name in ("window", "operation", "derived")),

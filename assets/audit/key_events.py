@@ -25,23 +25,23 @@ from transforms.change import HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.state import ABSENT, State
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 
 Row: TypeAlias = "Mapping[str, Any]"
 """One row of silver by its columns' names (``columns.silver.CHANGE``); maps are dicts, times are in UTC."""
 
 _SHOWN = [
     *("operation", "effect", "key", "moved_from", "derived", *spelling.IMAGES, "transaction"),
-    *("event_id", "event_at", *COORDINATES, "ordinal"),
+    *("event_id", "event_at", *SOURCE_LOCATION, "ordinal"),
 ]
 """The columns of silver that a person is shown; a row's window is that of its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyEvents:
-    """The events of one key: ``before`` is its state at the table's horizon, ``changes`` count, in their order.
+    """The events of one key: ``before`` is its state at the table's watermark, ``changes`` count, in their order.
 
-    ``rows``: every delivery of these. ``waiting``: rows of the key whose transaction is not complete. ``held``: scoped
+    ``rows``: every delivery of these. ``waiting``: rows of the key whose transaction is not complete. ``held``: range
     deletes that wait for a decision. All in the order of windows, objects and lines.
     """
 

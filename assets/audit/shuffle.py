@@ -23,7 +23,7 @@ from assets.layers import Layer
 from assets.silver.bronze_files import BronzeFiles
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.record import COORDINATES, OBJECT
+from transforms.record import OBJECT, SOURCE_LOCATION
 
 PARTS = {
     "hour": ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03"),
@@ -64,7 +64,7 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
         or any(table.since for table in feed.tables.values())
         or (whole and feed.landing.startswith("kafka://"))
     )
-    named = OBJECT if whole else COORDINATES
+    named = OBJECT if whole else SOURCE_LOCATION
     parts = () if keep else PARTS[feed.window]
     files = BronzeFiles.of(
         lake, feed, sorted(lake.in_process_table(Layer.BRONZE, feed.name).windows)
@@ -113,9 +113,11 @@ def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[s
     rows = rows.filter(pc.greater(rows["line"], 0))
     at: list[int] = []
     windows: list[str] = []
-    places = zip(*(rows[name].to_pylist() for name in named), strict=True)
-    for number, (own, place) in enumerate(zip(rows["window"].to_pylist(), places, strict=True)):
-        draw = Random(f"{seed} {place}")
+    source_locations = zip(*(rows[name].to_pylist() for name in named), strict=True)
+    for number, (own, source_location) in enumerate(
+        zip(rows["window"].to_pylist(), source_locations, strict=True)
+    ):
+        draw = Random(f"{seed} {source_location}")
         some = parts or (own,)
         at.append(number)
         windows.append(draw.choice(some))
@@ -131,10 +133,10 @@ def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[s
 def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tuple[int, int]:
     """Shuffle by a job of Spark's; returns how many records there are, and how many rows were written."""
     named, parts = how
-    place = [F.concat_ws("/", *named), F.lit(seed)]
+    source_location = [F.concat_ws("/", *named), F.lit(seed)]
 
     def drawn(salt: str) -> Column:
-        return F.pmod(F.xxhash64(*place, F.lit(salt)), F.lit(1_000_000))
+        return F.pmod(F.xxhash64(*source_location, F.lit(salt)), F.lit(1_000_000))
 
     def window(salt: str) -> Column:
         if not parts:

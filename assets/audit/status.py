@@ -78,16 +78,16 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
     unfinished = tuple(window_progress.unfinished(lake, feed, known))
     windows = sorted({one.window for one in known} - set(unfinished))
     outcomes, warnings, lost = _accounted(lake, feed)
-    refused = totals(lake, decisions.with_recorded(lake, feed))
+    quarantined = totals(lake, decisions.with_recorded(lake, feed))
     is_transactional = FORMATS[feed.format].transactional
     return Status(
         windows=len(windows),
         newest=windows[-1] if windows else None,
         unfinished=unfinished,
         outcomes=outcomes,
-        reasons=refused.reasons,
-        dismissed=refused.dismissed,
-        open_records=refused.open_records,
+        reasons=quarantined.reasons,
+        dismissed=quarantined.dismissed,
+        open_records=quarantined.open_records,
         warnings=warnings,
         waiting_tables=lost,
         open=tuple(open_transactions.still_open(lake, feed)) if is_transactional else (),

@@ -34,7 +34,11 @@ NEWEST: Final = 48
 SUITE: Final = "as_stored"
 """What the name of such a suite ends with: ``gold.shop.orders.as_stored``."""
 
-EFFECTS: Final = (*("put", "merge", "remove", "remove_if", "move", "add", "take"), *CONTROL, HOLD)
+EFFECTS: Final = (
+    *("replace", "update", "remove", "remove_if", "move", "increment", "decrement"),
+    *CONTROL,
+    HOLD,
+)
 """What a change may do (docs/change_model.md)."""
 
 

@@ -89,5 +89,5 @@ def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> 
         GoldBehind: the table was made under another declaration, or is missing.
     """
     gold_tables.refuse_behind(lake, feed, table, name)
-    horizon = bases.horizons(lake, feed).get(name)
-    return comparing.compared((lake, scratch), feed, name, table, horizon)
+    compaction_watermark = bases.compaction_watermarks(lake, feed).get(name)
+    return comparing.compared((lake, scratch), feed, name, table, compaction_watermark)

@@ -83,7 +83,7 @@ records (one may hold many events), ``derived`` and ``derived_quarantined`` of r
 
 ``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
 ``change_kinds``: labels of the kinds of change that the window has for the table (``transforms/change_kinds.py``), and,
-where scoped changes may reach other streams, one label that lists the streams of the changes.
+where range deletes may reach other streams, one label that lists the streams of the changes.
 ``segments``: the newest times seen in each of the source's log files. ``newest_event_at``: when the source made the
 newest of the changes; null where its events have no times, and in rows that an earlier version of Weir wrote.
 ``warnings``: how many events have each of the format's. ``stream_schemas``: what the stream says of a table that the

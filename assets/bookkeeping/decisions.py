@@ -18,12 +18,12 @@ import pyarrow as pa
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.decisions import (
-    Coordinates,
     Decisions,
     Dismissal,
     Epoch,
     Release,
     Replacement,
+    SourceLocation,
 )
 from transforms.feed.feed import Feed
 
@@ -90,7 +90,9 @@ def _dismissal(meaning: dict[str, Any]) -> Dismissal:
         window=meaning["window"],
         object=meaning["object"],
         generation=meaning["generation"],
-        places=tuple((line, byte_offset) for line, byte_offset in meaning["places"]),
+        source_locations=tuple(
+            (line, byte_offset) for line, byte_offset in meaning["source_locations"]
+        ),
     )
 
 
@@ -99,7 +101,7 @@ def _replacement(row: Mapping[str, Any]) -> Replacement:
     payload = meaning["payload"]
     return Replacement(
         window=meaning["window"],
-        place=tuple(meaning["place"]),
+        source_location=tuple(meaning["source_location"]),
         payload=None if payload is None else base64.b64decode(payload),
         at=row["decided_at"],
         by=row["decided_by"] or "",
@@ -108,16 +110,16 @@ def _replacement(row: Mapping[str, Any]) -> Replacement:
     )
 
 
-def dismissed_by(lake: Lake, feed: Feed) -> dict[Coordinates, Signature]:
+def dismissed_by(lake: Lake, feed: Feed) -> dict[SourceLocation, Signature]:
     """Who dismissed each dismissed record, when and why; the last decision counts."""
     table = lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS)
-    found: dict[Coordinates, Signature] = {}
+    found: dict[SourceLocation, Signature] = {}
     for row in sorted(table.rows(), key=lambda row: row["decided_at"]):
         if row["kind"] != "dismissal":
             continue
         one = _dismissal(json.loads(row["meaning"]))
         signature = Signature(row["decided_at"], row["decided_by"], row["reason"])
-        for line, byte_offset in one.places:
+        for line, byte_offset in one.source_locations:
             found[one.object, one.generation, line, byte_offset] = signature
     return found
 
@@ -139,7 +141,7 @@ def open_epoch(lake: Lake, feed: Feed, epoch: Epoch, now: datetime, reason: str 
 
 
 def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | None) -> None:
-    """Record that a held scoped delete may act.
+    """Record that a held range delete may act.
 
     Args:
         lake: the warehouse.
@@ -153,7 +155,7 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
 
 
 def dismiss(lake: Lake, feed: Feed, dismissals: Iterable[Dismissal], signed: Signature) -> None:
-    """Record, in one commit, that nobody will fix the quarantined events of these records, each named by its place."""
+    """Record, in one commit, that nobody will fix the quarantined events at these source locations."""
     rows = [_row("dismissal", None, asdict(one), signed) for one in dismissals]
     _record(lake, feed, rows)
 
@@ -165,7 +167,7 @@ def replace_records(lake: Lake, feed: Feed, replacements: Iterable[Replacement])
         payload = None if one.payload is None else base64.b64encode(one.payload).decode()
         meaning = {
             "window": one.window,
-            "place": list(one.place),
+            "source_location": list(one.source_location),
             "payload": payload,
             "alters": one.alters,
         }

@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping.quarantine import places
+from assets.bookkeeping.quarantine import source_locations
 from assets.lake import Lake
 from assets.layers import Layer
-from transforms.feed.decisions import Coordinates
+from transforms.feed.decisions import SourceLocation
 from transforms.feed.feed import Feed
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 from transforms.silver.too_late import REASON
 
 _SCHEMA = "object string, generation string, line bigint, byte_offset bigint"
@@ -36,20 +36,26 @@ def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
     known = feed.decisions.dismissed()
     if not known:
         return rows
-    return rows.join(frame_of(rows, known), on=[*COORDINATES], how="left_anti")
+    return rows.join(frame_of(rows, known), on=[*SOURCE_LOCATION], how="left_anti")
 
 
-def among(refused: DataFrame | pa.Table, known: Collection[Coordinates]) -> int:
-    """How many of these refused rows, those that are no events left aside, are of the dismissed records (``known``)."""
+def among(quarantined: DataFrame | pa.Table, known: Collection[SourceLocation]) -> int:
+    """How many of these rows, those that are no events left aside, are of the dismissed records (``known``)."""
     if not known:
         return 0
-    if isinstance(refused, pa.Table):
-        is_asked = pc.and_(pc.is_null(refused["derived"]), pc.not_equal(refused["reason"], REASON))
-        return int(places.among(refused.filter(is_asked), places.places_of(known)).num_rows)
-    rows = refused.where("derived IS NULL").where(F.col("reason") != REASON)
-    return rows.join(frame_of(rows, known), on=[*COORDINATES], how="left_semi").count()
+    if isinstance(quarantined, pa.Table):
+        is_asked = pc.and_(
+            pc.is_null(quarantined["derived"]), pc.not_equal(quarantined["reason"], REASON)
+        )
+        return int(
+            source_locations.among(
+                quarantined.filter(is_asked), source_locations.source_locations_of(known)
+            ).num_rows
+        )
+    rows = quarantined.where("derived IS NULL").where(F.col("reason") != REASON)
+    return rows.join(frame_of(rows, known), on=[*SOURCE_LOCATION], how="left_semi").count()
 
 
-def frame_of(rows: DataFrame, known: Collection[Coordinates]) -> DataFrame:
-    """Coordinates as a frame of the same session as these rows."""
+def frame_of(rows: DataFrame, known: Collection[SourceLocation]) -> DataFrame:
+    """Source locations as a frame of the same session as these rows."""
     return rows.sparkSession.createDataFrame([*known], _SCHEMA)

@@ -13,8 +13,8 @@ from typing import Any
 from transforms.feed.feed import Feed
 
 
-def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
-    """The scoped deletes that complete snapshots are for one gold table (``name``), as silver's rows.
+def range_delete_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
+    """The range deletes that complete snapshots are for one gold table (``name``), as silver's rows.
 
     Each stands at the very beginning of its epoch: before the snapshot, and after everything older.
     """
@@ -36,8 +36,8 @@ def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
                     "after": {},
                     "attribute_ops": {},
                     "scope": {},
-                    "position": [at],
-                    "stable_prefix": 1,
+                    "log_position": [at],
+                    "dedup_prefix": 1,
                     "event_id": sha256(named.encode()).hexdigest(),
                     "event_at": epoch.time,
                     "object": "a recorded decision",

@@ -59,10 +59,10 @@ def _open_from(lake: Lake, feed: Feed, unread: Sequence[str]) -> dict[str, list[
     states = transaction_states.states(lake, feed, open_events.read(lake, feed), unread)
     still = {one.id for one in states if one.commit is None}
     found: dict[str, list[int]] = {}
-    for row in open_events.table_of(lake, feed).rows(["id", "position"]) if still else ():
+    for row in open_events.table_of(lake, feed).rows(["id", "log_position"]) if still else ():
         if row["id"] in still:
             tablet = row["id"].partition("/")[0]
-            found[tablet] = min(found.get(tablet, row["position"]), row["position"])
+            found[tablet] = min(found.get(tablet, row["log_position"]), row["log_position"])
     return found
 
 
@@ -85,21 +85,25 @@ def offsets(
     """
     term, index = [F.col("after")[name].cast("bigint") for name in REACHED]
     is_told = F.col("after")["term"].isNotNull() | term.isNotNull()
-    place = F.concat(F.slice("position", 1, 2), F.array(term, index, F.lit(BEHIND)))
-    notes = silver.where((F.col("derived") == CHECKPOINT) & is_told).withColumn("place", place)
-    places = [part for one in open_from.items() for part in _entry(*one)]
-    known = F.create_map(*places) if places else F.create_map().cast("map<string,array<bigint>>")
+    position = F.concat(F.slice("log_position", 1, 2), F.array(term, index, F.lit(BEHIND)))
+    notes = silver.where((F.col("derived") == CHECKPOINT) & is_told).withColumn(
+        "log_position", position
+    )
+    positions = [part for one in open_from.items() for part in _entry(*one)]
+    known = (
+        F.create_map(*positions) if positions else F.create_map().cast("map<string,array<bigint>>")
+    )
     notes = notes.withColumn("open_from", F.try_element_at(known, F.col("stream")))
     is_behind_commits = (
         term.isNotNull()
-        & (F.col("open_from").isNull() | (F.col("place") < F.col("open_from")))
+        & (F.col("open_from").isNull() | (F.col("log_position") < F.col("open_from")))
         & (F.lit(True) if first_unread is None else F.col("window") < first_unread)
     )
     furthest = F.max_by(
         F.struct(term.alias("term"), index.alias("index"), F.lit(0).alias("write_id")),
-        F.when(is_behind_commits, F.col("place")),
+        F.when(is_behind_commits, F.col("log_position")),
     )
-    reached = F.when(is_behind_commits, F.struct("place", "window"))
+    reached = F.when(is_behind_commits, F.struct("log_position", "window"))
     found = notes.groupBy(F.col("after")["stream_id"].alias("of_stream"), "stream").agg(
         furthest.alias("at"), F.max(reached).alias("reached")
     )
@@ -114,5 +118,5 @@ def offsets(
     )
 
 
-def _entry(tablet: str, position: Sequence[int]) -> tuple[Column, Column]:
-    return F.lit(tablet), F.array(*map(F.lit, position)).cast("array<bigint>")
+def _entry(tablet: str, log_position: Sequence[int]) -> tuple[Column, Column]:
+    return F.lit(tablet), F.array(*map(F.lit, log_position)).cast("array<bigint>")

@@ -34,7 +34,7 @@ BRONZE = T.StructType(
 
 ``window``: the landing window, ``2026-11-20T03`` or ``2026-11-20`` (the table is partitioned by it).
 ``object``, ``generation``: the object's name relative to the landing and its etag; ``line`` counts from 1 and
-``byte_offset`` from 0 in the decompressed object: together the record's coordinates.
+``byte_offset`` from 0 in the decompressed object: together the record's source location.
 ``header``: the CSV header line of the object, where it has one. ``payload``: the record's bytes, line ends left off.
 ``defect``: why the record could not be cut out whole (cut JSON, damaged gzip); null for a whole one.
 ``landed_at``: when the object was last modified in the landing.

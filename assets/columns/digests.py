@@ -17,8 +17,8 @@ from transforms.gold.columns import (
     BEGAN_BY,
     EVENT_AT,
     EVENT_ID,
+    LOG_POSITION,
     OF_VERSION,
-    POSITION,
     VALID_FROM,
     key_columns,
     tombstone_columns,
@@ -28,7 +28,7 @@ from transforms.gold.columns import (
 def of_rows(gold: DataFrame, table: Table) -> DataFrame:
     """One row per gold row: ``key`` (what tells it apart, as JSON) and ``digest`` (SHA-256 over all its columns)."""
     own = key_columns(table)
-    names = dict.fromkeys((*own, *table.columns, POSITION, EVENT_ID, EVENT_AT))
+    names = dict.fromkeys((*own, *table.columns, LOG_POSITION, EVENT_ID, EVENT_AT))
     return _digested(gold, own, list(names))
 
 
@@ -41,7 +41,7 @@ def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataF
     newest = newest_tombstones(tombstones, table)
     same = [newest[name].eqNullSafe(gold[name]) for name in own]
     absent = newest.join(gold, on=same, how="left_anti")
-    return _digested(absent, own, [*own, POSITION, EVENT_ID, EVENT_AT])
+    return _digested(absent, own, [*own, LOG_POSITION, EVENT_ID, EVENT_AT])
 
 
 def of_versions(history: DataFrame, table: Table) -> DataFrame:

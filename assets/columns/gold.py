@@ -7,12 +7,12 @@ from pyspark.sql import functions as F
 
 from assets.columns.quoting import quoted
 from transforms.feed.feed import Table
-from transforms.gold.columns import EVENT_ID, POSITION, tombstone_columns
+from transforms.gold.columns import EVENT_ID, LOG_POSITION, tombstone_columns
 
 
 def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
     """One row per key, the newest: a key that was deleted several times has several tombstones until compaction."""
     whole = F.struct(*(quoted(name) for name in tombstones.columns))
-    newest = F.max_by(whole, F.struct(POSITION, EVENT_ID)).alias("newest")
+    newest = F.max_by(whole, F.struct(LOG_POSITION, EVENT_ID)).alias("newest")
     own = [quoted(name) for name in tombstone_columns(table)]
     return tombstones.groupBy(*own).agg(newest).select("newest.*")

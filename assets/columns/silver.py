@@ -44,8 +44,8 @@ CHANGE = T.StructType(
         T.StructField("scope", TEXTS, True),
         T.StructField("stream", T.StringType(), True),
         T.StructField("transaction", TRANSACTION, True),
-        T.StructField("position", T.ArrayType(T.LongType()), False),
-        T.StructField("stable_prefix", T.IntegerType(), False),
+        T.StructField("log_position", T.ArrayType(T.LongType()), False),
+        T.StructField("dedup_prefix", T.IntegerType(), False),
         T.StructField("event_id", T.StringType(), False),
         T.StructField("event_at", T.TimestampType(), True),
         T.StructField("extracted_at", T.TimestampType(), True),
@@ -57,31 +57,31 @@ CHANGE = T.StructType(
         T.StructField(KEY_TEXT, T.StringType(), True),
     ]
 )
-"""One row per change of one key, per scoped change, or per control row. docs/change_model.md is the reference.
+"""One row per change of one key, per range delete, or per control row. docs/change_model.md is the reference.
 
 ``table``: the gold table (null only on control rows); ``source_table``: the table as the stream names it,
 ``catalog.schema.table``; ``declared``: the feed file's name for it; of a table that it does not declare, the stream's,
 where that tells the key and the types; else null.
 ``operation``: what the source did: insert, update, delete, replace, read (a snapshot row), truncate and so on.
 ``effect``: what it does to the current row: put, merge, remove, remove_if, move, add, take; begin, commit
-and note for control rows, hold for scoped deletes that wait for a decision.
-``key``: the key's values as canonical text, in declared order; null where the table is not declared, and on scoped and
-control rows.
+and note for control rows, hold for range deletes that wait for a decision.
+``key``: the key's values as canonical text, in declared order; null where the table is not declared, and on rows of
+range deletes and control rows.
 ``moved_from``: the old key, on the second half of a key change; ``derived``: why a change that is no event of its own
 exists (``key_change``), null for the others.
 ``before``, ``after``: the images, absent and null kept apart; ``attribute_ops``: what is done to columns in ``after``
 that are not plainly overwritten.
-``scope``: of a scoped change, the key columns' values that it is for (empty: the whole table); null for the others.
+``scope``: of a range delete, the key columns' values that it is for (empty: the whole table); null for the others.
 ``stream``: the part of the source within which positions compare, and which a scope with a stream is bound to.
-``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers; compared element by element.
-``stable_prefix``: how many of its leading numbers are the same in every delivery of the event; replicas of a Cassandra
+``log_position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers; compared element by element.
+``dedup_prefix``: how many of its leading numbers are the same in every delivery of the event; replicas of a Cassandra
 mutation differ in the others, and the smallest position counts.
 ``event_id``: the same for every delivery of one event; what a format makes it of is in the format's page in ``docs``.
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
-``object`` to ``ordinal`` are the bronze record's coordinates, and which of its events this is: provenance, never order.
-``key_text``: the key's parts joined into one text. A file's rows are in the order of their keys, so that Parquet's
-statistics let a reader of a few keys skip most of the file (``silver_rows.may_be_of``). Null where a part of the key is
-null, and in files that an earlier version of Weir wrote.
+``object`` to ``ordinal`` are the bronze record's source location, and which of its events this is: provenance, never
+order. ``key_text``: the key's parts joined into one text. A file's rows are in the order of their keys, so that
+Parquet's statistics let a reader of a few keys skip most of the file (``silver_rows.may_be_of``). Null where a part of
+the key is null, and in files that an earlier version of Weir wrote.
 """
 
 QUARANTINE = T.StructType(
@@ -92,7 +92,7 @@ QUARANTINE = T.StructType(
         T.StructField("reason", T.StringType(), False),
         T.StructField("detail", T.StringType(), False),
         T.StructField("key", T.ArrayType(T.StringType()), True),
-        T.StructField("position", T.ArrayType(T.LongType()), True),
+        T.StructField("log_position", T.ArrayType(T.LongType()), True),
         T.StructField("object", T.StringType(), False),
         T.StructField("generation", T.StringType(), False),
         T.StructField("line", T.LongType(), False),
@@ -103,8 +103,8 @@ QUARANTINE = T.StructType(
 """One row per source event that could not become a change.
 
 ``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
-``key`` and ``position`` are as in ``CHANGE``, where the record says them whole.
-``payload`` is the record, verbatim, so that it can be fixed and replayed; the coordinates say where it was.
+``key`` and ``log_position`` are as in ``CHANGE``, where the record says them whole.
+``payload`` is the record, verbatim, so that it can be fixed and replayed; the source location says where it was.
 """
 
 
@@ -117,6 +117,6 @@ def _arrow(schema: T.StructType) -> pa.Schema:
     return arrow
 
 
-SILVER, REFUSALS = CHANGE, QUARANTINE
+SILVER, QUARANTINE_ROWS = CHANGE, QUARANTINE
 SILVER_ARROW = _arrow(_nullable(CHANGE.fields))
-REFUSALS_ARROW = _arrow(_nullable(QUARANTINE.fields))
+QUARANTINE_ARROW = _arrow(_nullable(QUARANTINE.fields))

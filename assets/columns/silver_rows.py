@@ -1,7 +1,7 @@
 """Which rows of silver count for gold, and which wait; and how classified rows become those of silver and quarantine.
 
 Silver keeps a row of whatever a record said: changes, but also begins, commits and notes, which name a table and change
-nothing in it, scoped deletes that wait for a decision, and changes of tables that nothing declares.
+nothing in it, range deletes that wait for a decision, and changes of tables that nothing declares.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def are_of(name: str, declared: str | None = None) -> Column:
 
 
 def are_held(name: str | None = None) -> Column:
-    """True for scoped deletes that wait for a decision; ``name``: those of one gold table."""
+    """True for range deletes that wait for a decision; ``name``: those of one gold table."""
     held = F.col("effect") == HOLD
     return held if name is None else held & (F.col("table") == name)
 

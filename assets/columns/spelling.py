@@ -28,7 +28,7 @@ def in_gold(changes: DataFrame, table: Table) -> DataFrame:
 
 
 def shape_in_gold(shape: ScopeShape, table: Table) -> ScopeShape:
-    """The shape of scoped changes with its columns under gold's names, in the order of these."""
+    """The shape of range deletes with its columns under gold's names, in the order of these."""
     names = sorted(table.spelled.get(name, name) for name in shape.columns)
     return ScopeShape(tuple(names), shape.of_stream)
 

@@ -17,11 +17,13 @@ def visible(changes: DataFrame, released: DataFrame | None) -> DataFrame:
     with ``id``, ``commit`` and ``is_new``; None where there are none.
     """
     at_once = changes.where(F.col("transaction").isNull() | F.col("transaction.commit").isNotNull())
-    found = placed(at_once, F.col("transaction.commit")).withColumn("is_new", F.lit(False))
+    found = at_log_position(at_once, F.col("transaction.commit")).withColumn("is_new", F.lit(False))
     if released is None:
         return found
     joined = waiting(changes).join(released, on="id")
-    return found.unionByName(placed(joined, F.col("commit")).select(*changes.columns, "is_new"))
+    return found.unionByName(
+        at_log_position(joined, F.col("commit")).select(*changes.columns, "is_new")
+    )
 
 
 def waiting(changes: DataFrame) -> DataFrame:
@@ -30,13 +32,13 @@ def waiting(changes: DataFrame) -> DataFrame:
     return apart.withColumn("id", F.col("transaction.id"))
 
 
-def placed(changes: DataFrame, commit: Column) -> DataFrame:
+def at_log_position(changes: DataFrame, commit: Column) -> DataFrame:
     """The changes, those that take effect at their commit moved to its position, in their own order."""
     moves = F.coalesce(F.col("transaction.at_commit"), F.lit(False))
     return changes.withColumn(
-        "stable_prefix",
-        F.when(moves, F.col("stable_prefix") + F.size(commit)).otherwise(F.col("stable_prefix")),
+        "dedup_prefix",
+        F.when(moves, F.col("dedup_prefix") + F.size(commit)).otherwise(F.col("dedup_prefix")),
     ).withColumn(
-        "position",
-        F.when(moves, F.concat(commit, F.col("position"))).otherwise(F.col("position")),
+        "log_position",
+        F.when(moves, F.concat(commit, F.col("log_position"))).otherwise(F.col("log_position")),
     )

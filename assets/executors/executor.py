@@ -77,7 +77,7 @@ class Executor(Protocol[Frame]):
         """The rows with exactly the columns ``FOLD_ROWS``; ``what``: of this kind."""
 
     def together(self, frame: Frame, most: int | None) -> Frame:
-        """The rows with those of each group together, in the order of ``what`` and ``position``.
+        """The rows with those of each group together, in the order of ``what`` and ``log_position``.
 
         ``most``: how many changes there may be; None where that is not known.
         """

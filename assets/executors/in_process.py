@@ -91,7 +91,7 @@ class InProcess:
         """See ``Executor``: groups come in the order in which they are met first."""
         numbers: dict[Any, int] = {}
         groups = [numbers.setdefault(one, len(numbers)) for one in values_of(frame, "group")]
-        positions = values_of(frame, "position")
+        positions = values_of(frame, "log_position")
         order = sorted(
             zip(groups, frame["what"].to_pylist(), positions, range(frame.num_rows), strict=True)
         )

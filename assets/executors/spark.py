@@ -92,7 +92,7 @@ class InSpark:
         tasks = () if most is None else (in_spark.tasks_for(frame, most),)
         # Numbers are sorted much faster than lists of texts; groups with the same number are then sorted by themselves.
         sharded = frame.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
-        return sharded.sortWithinPartitions(_SHARD, "group", "what", "position").drop(_SHARD)
+        return sharded.sortWithinPartitions(_SHARD, "group", "what", "log_position").drop(_SHARD)
 
     def sorted(
         self, frame: DataFrame, by: Sequence[str], within: Sequence[str], most: int | None = None
@@ -167,4 +167,4 @@ def _nothing(field: StructField) -> Column:
     if isinstance(field.dataType, MapType):
         return F.create_map()
     is_boolean = isinstance(field.dataType, BooleanType)
-    return F.lit({"stable_prefix": 0, "copies": 0}.get(field.name, False if is_boolean else None))
+    return F.lit({"dedup_prefix": 0, "copies": 0}.get(field.name, False if is_boolean else None))

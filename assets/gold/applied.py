@@ -28,15 +28,15 @@ def shown_keys(table: str, keys: Sequence[Key]) -> tuple[str, ...]:
 class AppliedTable:
     """One gold table after an apply.
 
-    ``rows``, ``tombstones``: how many it has. ``repeats``: how many of the run's events had come before. ``scoped``:
-    what its scoped changes did.
+    ``rows``, ``tombstones``: how many it has. ``repeats``: how many of the run's events had come before.
+    ``range_deletes``: what its range deletes did.
     """
 
     name: str
     rows: int
     tombstones: int
     repeats: int
-    scoped: tuple[RangeDeleteEffect, ...] = ()
+    range_deletes: tuple[RangeDeleteEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Appli
         + by(*done.executors)
     )
     for one in done.tables:
-        for line in range_deletes.effect_lines(one.scoped):
+        for line in range_deletes.effect_lines(one.range_deletes):
             context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
 
 

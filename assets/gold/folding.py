@@ -24,7 +24,7 @@ from transforms.gold.fold_rows import CARRIED, GOLD, TOMBSTONE
 from transforms.gold.folded_rows import CHANGED, COUNTED, NEEDS_HISTORY, VERSION
 from transforms.gold.key_groups import FoldInput, linked_key_groups, ordered_changes
 from transforms.gold.metrics import FoldMetrics
-from transforms.gold.scopes import Scopes
+from transforms.gold.range_deletes import RangeDeletesByKey
 from transforms.gold.stages import FromHistory, OntoGold, ToBase
 from transforms.gold.state import ABSENT, State
 
@@ -125,7 +125,7 @@ class TableFold(Generic[Frame]):
             moves=plan.kinds.moves,
             full_rebuild=full_rebuild,
             crossing=across.crossing if across else None,
-            horizon=plan.horizon,
+            compaction_watermark=plan.compaction_watermark,
             by_newest=bool(table.key)
             and not (table.history or kinds.depends or kinds.moves or kinds.scopes),
         )
@@ -163,11 +163,11 @@ class TableFold(Generic[Frame]):
         new = self.silver.new_changes()
         rows, keys = [new], run.distinct(run.select(new, {"key": "key"}))
         if self.deletes.across is not None:
-            placed = run.new(self.deletes.across.positions)
-            rows.append(placed)
-            keys = run.distinct(run.union([keys, run.select(placed, {"key": "key"})]))
+            crossed = run.new(self.deletes.across.positions)
+            rows.append(crossed)
+            keys = run.distinct(run.union([keys, run.select(crossed, {"key": "key"})]))
         # A new range delete may be for any row.
-        brings_deletes = not all(one.change.is_past for one in given.scoped)
+        brings_deletes = not all(one.change.is_past for one in given.range_deletes)
         mine = None if brings_deletes else keys
         rows.append(stored.last_changes(GOLD, mine, with_values=given.depends))
         rows.append(stored.last_changes(TOMBSTONE, mine, with_values=False))
@@ -251,12 +251,12 @@ class TableFold(Generic[Frame]):
         return run.kept(run.staged(rows, ToBase(given)))
 
     def story_of(self, key: Key) -> tuple[State, Sequence[Change]]:
-        """Everything that happened to one key: what it was at the table's horizon, and its changes in their order."""
+        """Everything that happened to one key: what it was at the table's watermark, and its changes in their order."""
         given, run = self.given(full_rebuild=True), self.executor
         rows = run.together(self.whole(given, run.frame_of([key]), 1), 1)
-        scopes = Scopes(given.scoped, (fold := Fold.of(self.plan.table)).identity)
+        by_key = RangeDeletesByKey(given.range_deletes, (fold := Fold.of(self.plan.table)).identity)
         for groups in linked_key_groups(given, run.collected(rows).combine_chunks().to_batches()):
-            for one in ordered_changes(given, fold, scopes, [*groups]):
+            for one in ordered_changes(given, fold, by_key, [*groups]):
                 if one.key.key == key:
                     return one.key.base, [*one.changes]
         return ABSENT, []

@@ -15,7 +15,7 @@ from transforms.display.markdown import code
 from transforms.feed.feed import Feed, Table
 from transforms.feed.running import Described
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
-from transforms.gold.columns import EVENT_AT, EVENT_ID, POSITION
+from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION
 
 
 def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
@@ -77,7 +77,7 @@ def schema_of(feed: Feed, table: Table) -> dg.TableSchema:
     ]
     own = [
         dg.TableColumn(
-            POSITION, "array<bigint>", "the position of the row's last change in the source"
+            LOG_POSITION, "array<bigint>", "the position of the row's last change in the source"
         ),
         dg.TableColumn(EVENT_ID, "string", "the row's last change"),
         dg.TableColumn(EVENT_AT, "timestamp", "when the source made it"),
@@ -97,5 +97,9 @@ def lineage_of(table: Table, silver_key: dg.AssetKey) -> dg.TableColumnLineage:
     }
     return dg.TableColumnLineage(
         made
-        | {POSITION: [dep("position")], EVENT_ID: [dep("event_id")], EVENT_AT: [dep("event_at")]}
+        | {
+            LOG_POSITION: [dep("log_position")],
+            EVENT_ID: [dep("event_id")],
+            EVENT_AT: [dep("event_at")],
+        }
     )

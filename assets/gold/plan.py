@@ -26,15 +26,15 @@ from assets.gold.silver_parts import SilverParts
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.change_kinds import TRANSACTIONS, WHOLE_TABLE, ChangeKinds, streams_of
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import gold_name
 from transforms.formats import FORMATS
-from transforms.gold.change import Position
-from transforms.horizons import Horizon
+from transforms.gold.change import LogPosition
 from transforms.silver.conforming.discovered_tables import Stopped
 
 SEVERAL: Final = 2
-"""From so many streams on, a range delete of one has to be placed among the changes of another."""
+"""From so many streams on, a range delete of one has to be ordered among the changes of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class TablePlan:
         windows: The windows that the run brings.
         kinds: Which kinds of change the table has, in all its windows.
         most_new: How many of its changes are new at most.
-        horizon: Up to where its history is in its base rows; None where nothing is compacted.
+        compaction_watermark: Up to where its history is in its base rows; None where nothing is compacted.
         released: The complete transactions that no window holds whole: by id the position of the commit, and whether
             the run has released it.
         waits: Whether changes wait that came before the stream described the table.
@@ -65,8 +65,8 @@ class TablePlan:
     windows: frozenset[str]
     kinds: ChangeKinds = field(default_factory=ChangeKinds)
     most_new: int = 0
-    horizon: Horizon | None = None
-    released: Mapping[str, tuple[Position, bool]] | None = None
+    compaction_watermark: CompactionWatermark | None = None
+    released: Mapping[str, tuple[LogPosition, bool]] | None = None
     waits: bool = False
     complete_snapshots: Sequence[Mapping[str, Any]] = ()
     several_streams: bool = False
@@ -94,7 +94,8 @@ class FeedPlan:
         feed: The feed, with its recorded decisions.
         windows: The windows that the run brings.
         accounts: All accounts of the feed (``accounting.COLUMNS``).
-        compacted: The facts of each gold table's horizon (``base_rows.HORIZON``), by its name.
+        compacted: The facts of each gold table's compaction watermark (``base_rows.COMPACTION_WATERMARK``), by its
+            name.
         brought_before: The windows that gold had before the run.
         released: See ``TablePlan``.
         silver: The files of the feed's silver; None where it has none.
@@ -105,7 +106,7 @@ class FeedPlan:
     accounts: pa.Table
     compacted: Mapping[str, Mapping[str, Any]]
     brought_before: frozenset[str]
-    released: Mapping[str, tuple[Position, bool]] | None
+    released: Mapping[str, tuple[LogPosition, bool]] | None
     silver: SilverParts | None
 
     @classmethod
@@ -122,7 +123,7 @@ class FeedPlan:
             Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS
         ).read()
         labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
-        compacted = bases.horizon_facts(lake, feed)
+        compacted = bases.compaction_watermark_facts(lake, feed)
         brought_before = window_progress.brought_before(lake, feed, windows)
         released = None
         if TRANSACTIONS in labels:
@@ -183,7 +184,7 @@ class FeedPlan:
         if waits:
             # Whether a waiting change moves a row to another key could not be known when it was counted.
             kinds = replace(kinds, moves=True)
-        snapshots = snapshot_deletes.scoped_rows(feed, table.name, name)
+        snapshots = snapshot_deletes.range_delete_rows(feed, table.name, name)
         if snapshots:
             kinds = replace(kinds, scopes=tuple(sorted({*kinds.scopes, WHOLE_TABLE})))
         if table.spelled:
@@ -196,7 +197,9 @@ class FeedPlan:
             windows=frozenset(self.windows),
             kinds=kinds,
             most_new=sum(one["changes"] + one["derived"] for one in counted),
-            horizon=Horizon(tuple(facts["position"])) if facts else None,
+            compaction_watermark=CompactionWatermark(tuple(facts["log_position"]))
+            if facts
+            else None,
             released=self.released if kinds.transactions else None,
             waits=waits,
             complete_snapshots=tuple(snapshots),

@@ -21,10 +21,10 @@ from assets.gold.plan import TablePlan
 from assets.wording import counted
 from transforms.formats import FORMATS
 from transforms.gold import read_changes
-from transforms.gold.fold_rows import PLACE
-from transforms.gold.scopes import Scoped
+from transforms.gold.fold_rows import CROSS_STREAM
+from transforms.gold.range_deletes import RangeDelete
+from transforms.gold.streams.cross_stream_positions import CollectPositions, JoinPositions
 from transforms.gold.streams.crossing import Crossing
-from transforms.gold.streams.positions import CollectPositions, JoinPositions
 from transforms.source_format import CrossStreamMatcher
 
 SHOWN = 5
@@ -35,12 +35,12 @@ READ: Final = (*read_changes.COLUMNS, "is_new", "operation", "window", "object",
 
 EVERYWHERE: Final = (
     *("declared", "effect", "operation", "derived", "scope", "after", "event_at"),
-    *("key", "event_id", "stream", "position"),
+    *("key", "event_id", "stream", "log_position"),
 )
 """The columns of silver that are read of all changes of a feed where range deletes reach other streams."""
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """Where a change came from, for reports: what the source did, and the window, object and line that hold it."""
 
     operation: str
@@ -66,13 +66,13 @@ class RangeDeletes(Generic[Frame]):
     """A table's range deletes, and whom they reach.
 
     ``every``: all deliveries; ``change.is_past`` marks those of earlier windows. ``by_event``: one delivery of each
-    event. ``places``: where each event comes from. ``across``: where the deletes are among changes of other streams;
-    None where they reach only their own.
+    event. ``source_locations``: where each event comes from. ``across``: where the deletes are among changes of other
+    streams; None where they reach only their own.
     """
 
-    every: Sequence[Scoped] = ()
-    by_event: Mapping[str, Scoped] = field(default_factory=dict)
-    places: Mapping[str, Place] = field(default_factory=dict)
+    every: Sequence[RangeDelete] = ()
+    by_event: Mapping[str, RangeDelete] = field(default_factory=dict)
+    source_locations: Mapping[str, SourceLocation] = field(default_factory=dict)
     across: AcrossStreams[Frame] | None = None
 
     @property
@@ -83,26 +83,28 @@ class RangeDeletes(Generic[Frame]):
 
 def of_rows(rows: pa.Table) -> RangeDeletes[Frame]:
     """The range deletes of one table, from all rows of silver that have a ``scope`` and count (``READ``)."""
-    every: list[Scoped] = []
-    by_event: dict[str, Scoped] = {}
-    places: dict[str, Place] = {}
+    every: list[RangeDelete] = []
+    by_event: dict[str, RangeDelete] = {}
+    source_locations: dict[str, SourceLocation] = {}
     for batch in rows.combine_chunks().to_batches():
         columns = ("is_new", "operation", "window", "object", "line")
         cells = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-        for row, (is_new, *place) in zip(read_changes.silver_rows(batch), cells, strict=True):
-            assert row.scoped is not None  # no others were asked for
+        for row, (is_new, *source_location) in zip(
+            read_changes.silver_rows(batch), cells, strict=True
+        ):
+            assert row.range_delete is not None  # no others were asked for
             change = replace(row.change, is_past=not is_new)
-            one = replace(row.scoped, change=change)
+            one = replace(row.range_delete, change=change)
             every.append(one)
             known = by_event.get(change.event_id)
             if known is None or known.change.is_past:
                 # Of several deliveries a new one says that the event is new.
                 by_event[change.event_id] = one
-            at = Place(*place)
-            places[change.event_id] = min(
-                places.setdefault(change.event_id, at), at, key=lambda one: one[1:]
+            at = SourceLocation(*source_location)
+            source_locations[change.event_id] = min(
+                source_locations.setdefault(change.event_id, at), at, key=lambda one: one[1:]
             )
-    return RangeDeletes(every, by_event, places)
+    return RangeDeletes(every, by_event, source_locations)
 
 
 def cross_stream_matcher(plan: TablePlan) -> CrossStreamMatcher | None:
@@ -112,20 +114,20 @@ def cross_stream_matcher(plan: TablePlan) -> CrossStreamMatcher | None:
 
 
 def across_streams(
-    executor: Executor[Frame], plan: TablePlan, scoped: Iterable[Scoped], silver: Frame
+    executor: Executor[Frame], plan: TablePlan, range_deletes: Iterable[RangeDelete], silver: Frame
 ) -> AcrossStreams[Frame]:
     """Whom the range deletes of a table reach in other streams.
 
     Args:
         executor: Who runs it.
         plan: What is known of the table.
-        scoped: Its range deletes.
+        range_deletes: Its range deletes.
         silver: All rows of the feed (``EVERYWHERE``), with ``is_new`` and ``is_derived``.
     """
     far = cross_stream_matcher(plan)
     collected = executor.staged(silver, CollectPositions(far))
-    together = executor.sorted(collected, ("kind", "group"), ("place",))
-    found = executor.kept(executor.staged(together, JoinPositions(moments_of(scoped))))
+    together = executor.sorted(collected, ("kind", "group"), ("log_position",))
+    found = executor.kept(executor.staged(together, JoinPositions(moments_of(range_deletes))))
     joined = executor.collected(executor.filled(found, "clock"))
     clocks = {
         stream: pickle.loads(clock)
@@ -133,17 +135,17 @@ def across_streams(
             joined["stream"].to_pylist(), joined["clock"].to_pylist(), strict=True
         )
     }
-    names = ("key", "event_id", "stream", "position", "is_new")
+    names = ("key", "event_id", "stream", "log_position", "is_new")
     positions = executor.select(executor.empty(found, "clock"), {one: one for one in names})
     crossing = Crossing(clocks, far.column if far else None)
-    return AcrossStreams(crossing, executor.shaped(positions, PLACE))
+    return AcrossStreams(crossing, executor.shaped(positions, CROSS_STREAM))
 
 
-def moments_of(scoped: Iterable[Scoped]) -> frozenset[int]:
+def moments_of(range_deletes: Iterable[RangeDelete]) -> frozenset[int]:
     """The times of range deletes, in microseconds since 1970: each stream's position at these has to be known."""
     return frozenset(
         one.change.event_at
-        for one in scoped
+        for one in range_deletes
         if one.stream is not None and one.change.event_at is not None
     )
 
@@ -158,48 +160,50 @@ def with_derived(rows: pa.Table) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class RangeDeleteEffect:
-    """One scoped change of a run, or the sum of several (``events``) of one operation, without scope and place.
+    """One range delete of a run, or the sum of several (``events``) of one operation, without scope and location.
 
     ``removed``: how many rows it removed. ``changed``: how many it changed, as a dropped column does.
     """
 
     operation: str
     scope: str
-    place: str
+    source_location: str
     removed: int
     changed: int
     events: int = 1
 
 
 def effects_of(
-    scopes: Mapping[str, Scoped],
-    places: Mapping[str, Place],
+    range_deletes: Mapping[str, RangeDelete],
+    source_locations: Mapping[str, SourceLocation],
     removed: Counter[str],
     changed: Counter[str],
 ) -> tuple[RangeDeleteEffect, ...]:
     """The effects of a run whose tasks have counted them.
 
     Args:
-        scopes: All scoped changes of the table, by event.
-        places: Where each of them comes from, by event.
+        range_deletes: All of the table's, by event.
+        source_locations: Where each of them comes from, by event.
         removed: How many rows each event removed.
         changed: How many rows each event changed otherwise.
     """
     found = [
-        (scoped, places[event_id], removed[event_id], changed[event_id])
-        for event_id, scoped in scopes.items()
-        if not scoped.change.is_past or removed[event_id] or changed[event_id]
+        (range_delete, source_locations[event_id], removed[event_id], changed[event_id])
+        for event_id, range_delete in range_deletes.items()
+        if not range_delete.change.is_past or removed[event_id] or changed[event_id]
     ]
     found.sort(key=lambda one: (len(one[0].scope), -(one[2] + one[3]), one[1][1:]))
     return summed_up(
         [
             RangeDeleteEffect(
-                place.operation,
-                json.dumps(scoped.scope, ensure_ascii=False, separators=(",", ":")),
-                f"{place.object} line {place.line}" if place.line else place.object,
+                source_location.operation,
+                json.dumps(range_delete.scope, ensure_ascii=False, separators=(",", ":")),
+                f"{source_location.object} line {source_location.line}"
+                if source_location.line
+                else source_location.object,
                 *(gone, other),
             )
-            for scoped, place, gone, other in found
+            for range_delete, source_location, gone, other in found
         ]
     )
 
@@ -225,8 +229,8 @@ def effect_lines(effects: tuple[RangeDeleteEffect, ...]) -> list[str]:
     lines = []
     for one in effects:
         of = "of the whole table" if one.scope == "{}" else f"of {one.scope}"
-        what = f"{one.operation} {of} ({one.place})"
-        if not one.place:
+        what = f"{one.operation} {of} ({one.source_location})"
+        if not one.source_location:
             what = f"{one.events:,} more of {one.operation}"
         did = f"removed {counted(one.removed, 'row')}"
         if one.changed:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from transforms.feed.feed import Table
-from transforms.gold.columns import EVENT_AT, EVENT_ID, POSITION, key_columns
+from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION, key_columns
 
 Digests: TypeAlias = Counter[tuple[str, str]]
 """How many rows there are of each key, as JSON, and digest."""
@@ -20,7 +20,7 @@ Digests: TypeAlias = Counter[tuple[str, str]]
 def digests_of(table: Table, rows: pa.Table) -> Digests:
     """The digests of rows of gold, over all columns but the reset position."""
     own = key_columns(table)
-    names = dict.fromkeys((*own, *table.columns, POSITION, EVENT_ID, EVENT_AT))
+    names = dict.fromkeys((*own, *table.columns, LOG_POSITION, EVENT_ID, EVENT_AT))
     return digested(rows.select([*names]), own)
 
 

@@ -16,9 +16,9 @@ from assets.gold.gold_table import GoldTable
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import widens
-from transforms.gold.columns import EVENT_AT, EVENT_ID, POSITION, RESET, tombstone_columns
+from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION, RESET, tombstone_columns
 
-_OWN = (POSITION, EVENT_ID, EVENT_AT, RESET)
+_OWN = (LOG_POSITION, EVENT_ID, EVENT_AT, RESET)
 _POLICY = "The feed file's `schema_changes` says"
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from assets.bookkeeping.compacted import bases
 from assets.columns import silver_rows, spelling, transactions
-from assets.columns.horizons import covers
+from assets.columns.compaction_watermarks import covers
 from assets.columns.silver import CHANGE
 from assets.executors.in_spark import broadcast_if_small
 from assets.executors.spark import shaped
@@ -21,10 +21,10 @@ from assets.gold.plan import TablePlan
 from assets.gold.range_deletes import READ
 from assets.lake import Lake
 from assets.layers import Layer
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.gold import key_changes
 from transforms.gold.fold_rows import BASE
 from transforms.gold.fold_rows import CHANGE as OF_CHANGE
-from transforms.horizons import Horizon
 
 
 # Without slots: what several steps need is computed once and kept in the instance.
@@ -46,7 +46,7 @@ class SilverBySpark:
     def read(cls, lake: Lake, plan: TablePlan) -> Self:
         """Read the rows of silver that count for the table; those are new that the windows bring or release.
 
-        Changes at or below the table's horizon are left out: its base rows stand for them.
+        Changes at or below the table's compaction watermark are left out: its base rows stand for them.
         """
         feed, table, name = plan.feed, plan.table, plan.name
         silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())
@@ -68,18 +68,18 @@ class SilverBySpark:
             rows = rows.unionByName(epochs.withColumn("is_new", F.lit(False)))
         if table.spelled:
             rows = spelling.in_gold(rows, table)
-        if plan.horizon is not None:
-            rows = rows.where(~covers(plan.horizon))
-        base = None if plan.horizon is None else bases.rows(lake, feed, table, name)
+        if plan.compaction_watermark is not None:
+            rows = rows.where(~covers(plan.compaction_watermark))
+        base = None if plan.compaction_watermark is None else bases.rows(lake, feed, table, name)
         return cls(plan, silver, rows, base)
 
-    def up_to(self, horizon: Horizon) -> Self:
-        """The same without the changes above a horizon."""
-        return replace(self, rows=self.rows.where(covers(horizon)))
+    def up_to(self, compaction_watermark: CompactionWatermark) -> Self:
+        """The same without the changes above a compaction watermark."""
+        return replace(self, rows=self.rows.where(covers(compaction_watermark)))
 
-    def above(self, horizon: Horizon, base: DataFrame) -> Self:
-        """The same without the changes at or below a horizon, for which base rows stand."""
-        return replace(self, rows=self.rows.where(~covers(horizon)), base_rows=base)
+    def above(self, compaction_watermark: CompactionWatermark, base: DataFrame) -> Self:
+        """The same without the changes at or below a compaction watermark, for which base rows stand."""
+        return replace(self, rows=self.rows.where(~covers(compaction_watermark)), base_rows=base)
 
     @property
     def of_keys(self) -> DataFrame:
@@ -105,7 +105,7 @@ class SilverBySpark:
         """See ``folding.Silver``."""
         is_known = F.col("window").isin(sorted(self.plan.brought_before))
         return self.silver.select(
-            *("declared", "effect", "operation", "after", "event_id", "stream", "position"),
+            *("declared", "effect", "operation", "after", "event_id", "stream", "log_position"),
             (~is_known).alias("is_new"),
             (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
             F.unix_micros("event_at").alias("event_at"),
@@ -123,7 +123,7 @@ class SilverBySpark:
                 F.lit(BASE).alias("what"),
                 *("key", "streams", "state.copies"),
                 F.col("state.columns").alias("after"),
-                *(f"{last}.position", f"{last}.event_id"),
+                *(f"{last}.log_position", f"{last}.event_id"),
                 F.unix_micros(f"{last}.event_at").alias("event_at"),
             )
         )
@@ -146,10 +146,10 @@ def _changes(rows: DataFrame) -> DataFrame:
     return shaped(
         rows.select(
             F.lit(OF_CHANGE).alias("what"),
-            *("key", "is_new", "effect", "position", "stable_prefix", "event_id"),
+            *("key", "is_new", "effect", "log_position", "dedup_prefix", "event_id"),
             F.unix_micros("event_at").alias("event_at"),
             *("before", "after", "attribute_ops", "moved_from", "stream"),
-            F.col("scope").isNotNull().alias("is_scoped"),
+            F.col("scope").isNotNull().alias("is_range_delete"),
             (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
         )
     )

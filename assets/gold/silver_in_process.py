@@ -22,9 +22,9 @@ from assets.gold.silver_parts import SilverFiles
 from assets.lake import Lake
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.gold import fold_rows, key_changes
 from transforms.gold.fold_rows import NUMBERS, TEXTS, list_array, moments
-from transforms.horizons import Horizon
 from transforms.moments import microseconds_of
 
 _SIFTED = ("table", "declared")
@@ -36,7 +36,7 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class SilverInProcess:
-    """One gold table's changes in silver, and what its keys were at the horizon; see ``folding.Silver``.
+    """One gold table's changes in silver, and what its keys were at the compaction watermark; see ``folding.Silver``.
 
     Without slots: what is read is kept.
 
@@ -46,7 +46,7 @@ class SilverInProcess:
         files: What reads silver's files.
         parts: Which files there are.
         base_rows: The table's base rows (``key``, ``streams``, ``state``); None where nothing is compacted.
-        above: Changes at or below it are left out; the plan's own horizon, but for a compaction.
+        above: Changes at or below it are left out; the plan's own compaction watermark, but for a compaction.
         up_to: Only changes at or below it count; None for all.
     """
 
@@ -55,8 +55,8 @@ class SilverInProcess:
     files: SilverFiles
     parts: Sequence[DataFile]
     base_rows: pa.Table | None = None
-    above: Horizon | None = None
-    up_to: Horizon | None = None
+    above: CompactionWatermark | None = None
+    up_to: CompactionWatermark | None = None
 
     @classmethod
     def of(cls, lake: Lake, plan: TablePlan) -> SilverInProcess:
@@ -67,12 +67,12 @@ class SilverInProcess:
         """
         assert plan.silver is not None  # silver comes first
         base = None
-        if plan.horizon is not None:
+        if plan.compaction_watermark is not None:
             base = base_files.read(lake, plan.feed, plan.table, plan.name)
             if base is None:
                 raise TooLarge
         silver = plan.silver
-        return cls(plan, lake.choice, silver.files, silver.parts, base, plan.horizon)
+        return cls(plan, lake.choice, silver.files, silver.parts, base, plan.compaction_watermark)
 
     @cached_property
     def _of_windows(self) -> pa.Table:
@@ -195,11 +195,11 @@ class SilverInProcess:
         cells = zip(
             rows["transaction"].to_pylist(),
             rows["is_new"].to_pylist(),
-            values_of(rows, "position"),
-            rows["stable_prefix"].to_pylist(),
+            values_of(rows, "log_position"),
+            rows["dedup_prefix"].to_pylist(),
             strict=True,
         )
-        for at, (transaction, is_own, position, prefix) in enumerate(cells):
+        for at, (transaction, is_own, log_position, prefix) in enumerate(cells):
             commit: Sequence[int] = ()
             is_released_now = False
             if transaction is not None:
@@ -212,24 +212,26 @@ class SilverInProcess:
                     commit = ()
             kept.append(at)
             is_new.append(is_own or is_released_now)
-            positions.append((*commit, *position))
+            positions.append((*commit, *log_position))
             prefixes.append(len(commit) + prefix)
         changed = {
             "is_new": pa.array(is_new, pa.bool_()),
-            "position": list_array(positions, NUMBERS),
-            "stable_prefix": pa.array(prefixes, pa.int32()),
+            "log_position": list_array(positions, NUMBERS),
+            "dedup_prefix": pa.array(prefixes, pa.int32()),
         }
         return _replaced(rows.take(pa.array(kept, pa.int64())), changed)
 
     def _within(self, rows: pa.Table) -> pa.Table:
-        """The rows without those that a horizon leaves out."""
+        """The rows without those that a compaction watermark leaves out."""
         if self.above is None and self.up_to is None:
             return rows
-        places = zip(values_of(rows, "position"), rows["stable_prefix"].to_pylist(), strict=True)
+        positions = zip(
+            values_of(rows, "log_position"), rows["dedup_prefix"].to_pylist(), strict=True
+        )
         wanted = [
-            (self.above is None or not self.above.covers(*place))
-            and (self.up_to is None or self.up_to.covers(*place))
-            for place in places
+            (self.above is None or not self.above.covers(*position))
+            and (self.up_to is None or self.up_to.covers(*position))
+            for position in positions
         ]
         return rows.filter(pa.array(wanted, pa.bool_()))
 

@@ -31,7 +31,7 @@ def restarts_of(lake: Lake, feed: Feed) -> DataFrame:
     found = restarts.of_streams(lake.table(Layer.SILVER, feed.name).read(), TOLERANCE)
     what = F.format_string(
         "partition %s: no event from tid %d on is later than %s, but an event with a lower tid is from %s",
-        *("stream", F.get("place", F.lit(2))),
+        *("stream", F.get("log_position", F.lit(2))),
         *(F.col(name).cast("string") for name in ("newest", "newest_before")),
     )
     return found.select(what.alias("what"))

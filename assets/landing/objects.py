@@ -1,7 +1,7 @@
 """What a landing is, wherever it lies: objects that can be listed and read.
 
 Put here what all kinds of landings share. Not here: each kind (``s3_landing``, ``folder_landing``), opening a feed's
-landing (``landings``), what an object holds (``transforms/splitting``), and which objects were read before
+landing (``landings``), what an object holds (``transforms/records``), and which objects were read before
 (``bookkeeping/ledger``).
 """
 

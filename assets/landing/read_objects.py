@@ -2,7 +2,7 @@
 
 Put here how an object becomes rows of bronze. Not here: which objects are read (``bronze``), how tasks read
 (``spark_source``), what a record is
-(``transforms/splitting``), and what it means (``transforms/formats``).
+(``transforms/records``), and what it means (``transforms/formats``).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import Record
+from transforms.records.damaged_archives import with_damage
+from transforms.records.gzip_stream import inflate, too_large
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import Split
-from transforms.splitting.damaged_archives import with_damage
-from transforms.splitting.gzip_stream import inflate, too_large
-from transforms.splitting.limits import DEFAULTS, Limits
-from transforms.task_failures import Place, naming_place
+from transforms.task_failures import Reading, naming_record
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10
@@ -127,14 +127,14 @@ def rows_of(
     """
     landing = open_landing(feed)
     for one in objects:
-        place = Place(feed.name, one.name)
-        with naming_place(place):
+        reading = Reading(feed.name, one.name)
+        with naming_record(reading):
             data, generation = landing.read(one.name, one.generation, limits.largest_object)
             if most is not None and len(inflate(data, most)[0]) > most:
                 raise _Larger
             where = (one.window, one.name, generation)
             for record in records_of(feed, one.name, data, split=split, limits=limits):
-                place.line = record.line
+                reading.line = record.line
                 yield (
                     *where,
                     record.line,
@@ -145,7 +145,7 @@ def rows_of(
                     one.modified_at,
                     *_NO_KEY,
                 )
-            if not place.line:
+            if not reading.line:
                 yield (*where, 0, 0, None, None, None, one.modified_at, *_NO_KEY)
 
 

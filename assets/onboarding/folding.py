@@ -25,7 +25,7 @@ from transforms.change import CONTROL, HOLD
 from transforms.change_kinds import ChangeKinds, ScopeShape
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.gold.change import Position
+from transforms.gold.change import LogPosition
 
 _ALL = "all"
 """The one window that all records are taken for."""
@@ -54,7 +54,7 @@ def tables_of(feed: Feed, rows: pa.Table) -> dict[str, FoldedTable]:
     return found
 
 
-def completed(rows: pa.Table) -> dict[str, Position]:
+def completed(rows: pa.Table) -> dict[str, LogPosition]:
     """The commits of the transactions that are complete where all of them was read."""
     waiting = open_events.events_here(rows).sort_by("id")
     states = transaction_states.states_of(waiting.to_batches(), [])
@@ -90,7 +90,9 @@ class InMemory:
             DataFile(window, 0, rows.num_rows, {"window": window})
             for window, rows in self.windows.items()
         ]
-        return SilverInProcess(plan, Choice(IN_PROCESS), self, parts, None, plan.horizon)
+        return SilverInProcess(
+            plan, Choice(IN_PROCESS), self, parts, None, plan.compaction_watermark
+        )
 
     def plan_of(
         self,
@@ -98,7 +100,7 @@ class InMemory:
         table: Table,
         name: str,
         windows: Collection[str],
-        released: Mapping[str, tuple[Position, bool]],
+        released: Mapping[str, tuple[LogPosition, bool]],
     ) -> TablePlan:
         """What the accounts would say of one table (``name``), by the rows themselves.
 
@@ -135,8 +137,8 @@ def _with_kinds(known: ChangeKinds, rows: pa.Table, names: Mapping[str, str]) ->
     effects = {*rows["effect"].unique().to_pylist()}
     operations = rows["attribute_ops"].combine_chunks()
     shapes = set(known.scopes)
-    scoped = rows.filter(pc.is_valid(rows["scope"])).combine_chunks()
-    for batch in scoped.to_batches():
+    range_deletes = rows.filter(pc.is_valid(rows["scope"])).combine_chunks()
+    for batch in range_deletes.to_batches():
         scopes = map_columns.maps(batch["scope"], names)
         for scope, stream in zip(scopes, batch["stream"].to_pylist(), strict=True):
             shapes.add(ScopeShape(tuple(sorted(scope or ())), stream is not None))

@@ -25,7 +25,7 @@ from transforms.silver.accounting import Account
 from transforms.silver.conforming import discovered_tables
 from transforms.silver.conforming.described_tables import Description
 from transforms.silver.conforming.discovered_tables import SeenTable
-from transforms.silver.frames import CHANGES, REFUSED
+from transforms.silver.frames import CHANGES, TO_QUARANTINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class PreviewTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Why events go to quarantine: a reason, how many have it, and the first of them with its place."""
+class Quarantined:
+    """Why events go to quarantine: a reason, how many have it, and the first of them with its source location."""
 
     reason: str
     count: int
-    place: str
+    source_location: str
     detail: str
 
 
@@ -58,7 +58,7 @@ class Preview:
     records: int
     counts: Mapping[str, int]
     tables: tuple[PreviewTable, ...]
-    refused: tuple[Refused, ...]
+    quarantined: tuple[Quarantined, ...]
     waiting: Mapping[str, int]
     stopped: tuple[str, ...]
     warnings: Mapping[str, int]
@@ -79,7 +79,7 @@ def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
         len(records),
         {name: sum(account[name] for account in of_windows) for name in names},
         tuple(_table(name, tables[name]) for name in sorted(tables)),
-        _refused(classified.of_kind(REFUSED)),
+        _quarantined(classified.of_kind(TO_QUARANTINE)),
         _waiting(found, of_windows),
         stopped,
         dict(warnings),
@@ -137,12 +137,12 @@ def _table(name: str, folded: FoldedTable) -> PreviewTable:
     return PreviewTable(name, folded.table, rows, len({tuple(one) for one in deleted}))
 
 
-def _refused(found: pa.Table) -> tuple[Refused, ...]:
+def _quarantined(found: pa.Table) -> tuple[Quarantined, ...]:
     rows = found.to_pylist()
     counts = Counter(row["reason"] for row in rows)
     firsts = {row["reason"]: row for row in reversed(rows)}
     return tuple(
-        Refused(
+        Quarantined(
             reason,
             count,
             f"{firsts[reason]['object']}:{firsts[reason]['line']}",

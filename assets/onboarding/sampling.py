@@ -24,7 +24,7 @@ from transforms.feed.object_paths import matches, table_of_object
 from transforms.formats import FORMATS
 from transforms.moments import microseconds_of
 from transforms.record import BronzeRecord, Record
-from transforms.splitting.gzip_stream import inflate
+from transforms.records.gzip_stream import inflate
 
 MOST_LISTED: Final = 20_000
 MOST_OF_OBJECT: Final = 2 << 20

@@ -19,9 +19,9 @@ from assets.executors.spark import InSpark
 from assets.lake import Lake
 from assets.silver.plan import SilverPlan
 from assets.task_errors import raise_clearly
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.horizons import Horizon
 from transforms.silver.accounting import Account, Accounts
 from transforms.silver.frames import ACCOUNT, COVERED
 from transforms.silver.packed_rows import SHARDS, Shards
@@ -89,7 +89,7 @@ def of_plan(lake: Lake, plan: SilverPlan) -> Classified[Any]:
         else:
             run = InSpark(lake.spark_planned_once, feed)
             bronze = plan.bronze.frame(lake.spark_planned_once)
-        found = classified(run, feed, bronze, plan.records, plan.horizons)
+        found = classified(run, feed, bronze, plan.records, plan.compaction_watermarks)
         known = plan.compacted
         if known is None or not found.counts.left_out:
             return found
@@ -117,19 +117,19 @@ def classified(
     feed: Feed,
     bronze: Frame,
     records: Mapping[str, int],
-    horizons: Mapping[str, Horizon],
+    compaction_watermarks: Mapping[str, CompactionWatermark],
 ) -> Classified[Frame]:
-    """What becomes of these records; the outcome of changes at or below a horizon is left open (``judged``).
+    """What becomes of these records; the outcome of changes at or below a watermark is left open (``judged``).
 
     Args:
         run: Who does it.
         feed: The feed with its recorded decisions.
         bronze: The records.
         records: How many they are, by window.
-        horizons: Of each gold table whose history is compacted.
+        compaction_watermarks: Of each gold table whose history is compacted.
     """
     source, most = FORMATS[feed.format], sum(records.values())
-    rows = _rows(run, feed, bronze, records, horizons)
+    rows = _rows(run, feed, bronze, records, compaction_watermarks)
     cached = []
     if source.transactional:
         rows = run.cached(rows)
@@ -139,7 +139,7 @@ def classified(
         whole = run.staged(run.sorted(parts, ("transaction",), (), most), Commits())
         rows = run.looked_up(rows, whole, "transaction", "commit")
     ordered = run.in_order(rows, "sort_key", Ranges("shard", SHARDS), most)
-    found = run.cached(run.staged(ordered, Classify(feed, horizons)))
+    found = run.cached(run.staged(ordered, Classify(feed, compaction_watermarks)))
     counts = Accounts()
     _count(run, found, counts)
     return Classified(run, [found], counts, [*cached, found])
@@ -150,16 +150,16 @@ def _rows(
     feed: Feed,
     bronze: Frame,
     records: Mapping[str, int],
-    horizons: Mapping[str, Horizon],
+    compaction_watermarks: Mapping[str, CompactionWatermark],
 ) -> Frame:
     """The records as rows (``ROWS``); where neighbours decide, they are brought together first."""
     source, shards = FORMATS[feed.format], Shards.of(records)
     surveyed = _surveyed(run, feed, bronze)
     if source.resolver is None:
-        return run.staged(bronze, DecodeRows(feed, source, surveyed, horizons, shards))
+        return run.staged(bronze, DecodeRows(feed, source, surveyed, compaction_watermarks, shards))
     pending = run.staged(bronze, DecodePending(feed, source, surveyed))
     groups = run.sorted(pending, ("group",), ("order",), sum(records.values()))
-    return run.staged(groups, ResolveRows(feed, source, horizons, shards))
+    return run.staged(groups, ResolveRows(feed, source, compaction_watermarks, shards))
 
 
 def _surveyed(run: Executor[Frame], feed: Feed, bronze: Frame) -> Surveyed:
@@ -167,9 +167,9 @@ def _surveyed(run: Executor[Frame], feed: Feed, bronze: Frame) -> Surveyed:
     source = FORMATS[feed.format]
     if not source.survey_marks:
         return {}
-    # A mended record may have a mark that bronze's own does not have.
-    is_mended = bool(feed.decisions.replacements)
-    marked = bronze if is_mended else run.containing(bronze, "payload", source.survey_marks)
+    # A repaired record may have a mark that bronze's own does not have.
+    is_repaired = bool(feed.decisions.replacements)
+    marked = bronze if is_repaired else run.containing(bronze, "payload", source.survey_marks)
     facts: dict[str, set[tuple[object, ...]]] = {}
     for row in run.collected(run.staged(marked, Survey(feed, source))).to_pylist():
         facts.setdefault(row["window"], set()).add(pickle.loads(row["fact"]))
@@ -183,7 +183,7 @@ def judged(
     *,
     keeps_known: bool,
 ) -> Classified[Frame]:
-    """The same with the changes at or below a horizon: repeats of events that the base has, and others too late.
+    """The same with the changes at or below a watermark: repeats of events that the base has, and others too late.
 
     Args:
         found: What leaves their outcome open.

@@ -14,9 +14,9 @@ from pyspark.sql import functions as F
 
 from assets.bookkeeping import accounting, dismissals
 from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
-from assets.bookkeeping.quarantine import mended_records
+from assets.bookkeeping.quarantine import repaired_records
 from assets.bookkeeping.transactions import open_events
-from assets.columns.silver import REFUSALS, SILVER
+from assets.columns.silver import QUARANTINE_ROWS, SILVER
 from assets.columns.silver_rows import written_rows
 from assets.lake import Lake
 from assets.layers import Layer
@@ -29,9 +29,9 @@ from transforms.change_kinds import streams_label
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.moments import moment_of
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 from transforms.silver.accounting import Account
-from transforms.silver.frames import CHANGES, IN_BASE, REFUSED
+from transforms.silver.frames import CHANGES, IN_BASE, TO_QUARANTINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ def derive(
         lake: the warehouse that is read and written.
         feed: the feed as its file declares it; recorded decisions are added.
         windows: all of them are replaced.
-        judged_by: the warehouse whose horizons say which events come too late, where that is another one. The proof of
-            `weir verify` works in a scratch warehouse, which has no base rows of its own.
+        judged_by: the warehouse whose compaction watermarks say which events come too late, where that is another one.
+            The proof of `weir verify` works in a scratch warehouse, which has no base rows of its own.
 
     Raises:
         SchemaChangeRefused: the feed file refuses a change of schema that these windows bring. Nothing is written.
@@ -92,7 +92,7 @@ def derived(lake: Lake, plan: SilverPlan) -> Derived:
         accounts=accounts,
         landed=plan.landed,
         written=written.silver,
-        refused=written.quarantine,
+        quarantined=written.quarantine,
         falls=accounting.falls(all_accounts),
         late=findings.mostly_late(accounts, plan.others),
         stale=findings.stale_lags(plan.feed, accounts, datetime.now(UTC)),
@@ -114,7 +114,7 @@ def _refuse(
     """
 
     def classified_rows() -> DataFrame:
-        rows = classifying.by_spark(lake, plan.feed, made).of_kind(CHANGES, REFUSED)
+        rows = classifying.by_spark(lake, plan.feed, made).of_kind(CHANGES, TO_QUARANTINE)
         has_fault = F.col("reason").isNotNull()
         return rows.select("*", F.when(has_fault, F.struct("reason", "detail")).alias("fault"))
 
@@ -126,7 +126,7 @@ def _dismissed(plan: SilverPlan, made: Classified[Any]) -> int:
     dismissed = plan.feed.decisions.dismissed(plan.windows)
     if not dismissed:
         return 0
-    return dismissals.among(made.of_kind(REFUSED), dismissed)
+    return dismissals.among(made.of_kind(TO_QUARANTINE), dismissed)
 
 
 class Written(NamedTuple):
@@ -149,8 +149,8 @@ def _commit(
     """
     table = lake.in_process_table(Layer.ACCOUNTING, plan.feed.name, columns=accounting.COLUMNS)
     accounting.announce(table, accounts, plan.earlier)
-    still = partial(_still_refused, made.of_kind(REFUSED))
-    mended_records.note_leaving(lake, plan.feed, plan.quarantined, still)
+    still = partial(_still_quarantined, made.of_kind(TO_QUARANTINE))
+    repaired_records.note_leaving(lake, plan.feed, plan.quarantined, still)
     silver, quarantine = (_put(lake, plan, made, layer) for layer in _KINDS)
     waiting = None
     if plan.transactions is not None:
@@ -162,7 +162,7 @@ def _commit(
 
 _KINDS: Final = {
     Layer.SILVER: (CHANGES, SILVER, findings.STORED),
-    Layer.QUARANTINE: (REFUSED, REFUSALS, findings.REFUSED),
+    Layer.QUARANTINE: (TO_QUARANTINE, QUARANTINE_ROWS, findings.TO_QUARANTINE),
 }
 """The kind of row that each table has, its columns, and the outcomes whose rows they are."""
 
@@ -178,13 +178,13 @@ def _put(lake: Lake, plan: SilverPlan, made: Classified[Any], layer: Layer) -> i
     return lake.table(layer, plan.feed.name).put_windows(rows, plan.windows, any_rows=any_rows)
 
 
-def _still_refused(refused: DataFrame | pa.Table, places: pa.Table) -> pa.Table:
-    """Which of some records are refused again: asked only where some were in quarantine, for it may be Spark's job."""
-    if isinstance(refused, pa.Table):
-        return refused.select(COORDINATES)
-    known = refused.sparkSession.createDataFrame(places)
-    again = refused.select(*COORDINATES).distinct()
-    return again.join(known, on=[*COORDINATES], how="left_semi").toArrow()
+def _still_quarantined(quarantined: DataFrame | pa.Table, source_locations: pa.Table) -> pa.Table:
+    """Which of some records go to quarantine again: asked only where some were there, for it may be Spark's job."""
+    if isinstance(quarantined, pa.Table):
+        return quarantined.select(SOURCE_LOCATION)
+    known = quarantined.sparkSession.createDataFrame(source_locations)
+    again = quarantined.select(*SOURCE_LOCATION).distinct()
+    return again.join(known, on=[*SOURCE_LOCATION], how="left_semi").toArrow()
 
 
 def stored_accounts(

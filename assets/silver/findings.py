@@ -33,7 +33,7 @@ from transforms.silver import accounting, conflicts
 STORED = ("changes", "control", "held", "derived")
 """The outcomes of which silver keeps a row."""
 
-REFUSED = ("quarantined", "too_late", "derived_quarantined")
+TO_QUARANTINE = ("quarantined", "too_late", "derived_quarantined")
 """The outcomes of which quarantine keeps a row."""
 
 FEW_LATE = 10
@@ -45,8 +45,8 @@ class Findings:
     """What a run knows of its windows once they are written, as far as the rules of silver ask for it.
 
     ``feed``: with its recorded decisions. ``accounts``: one row per window and table. ``landed``: how many records
-    bronze has of these windows; ``written`` and ``refused``: how many rows the commits of silver and of quarantine say
-    that they wrote. ``falls``: the log files that end before an earlier one does (``log_resets.falls``). ``late``:
+    bronze has of these windows; ``written`` and ``quarantined``: how many rows the commits of silver and of quarantine
+    say that they wrote. ``falls``: the log files that end before an earlier one does (``log_resets.falls``). ``late``:
     those of the accounts in which most events come too late (``mostly_late``). ``stale``: the windows whose newest
     event was too old (``stale_lags``). ``conflicts``: where some of the events stand that contradict others.
     ``dismissed``: how many of the quarantined events a person has dismissed. ``open``: the transactions of all windows
@@ -57,7 +57,7 @@ class Findings:
     accounts: Sequence[StoredAccount]
     landed: int
     written: int
-    refused: int
+    quarantined: int
     falls: Sequence[StoredAccount]
     late: Sequence[StoredAccount]
     stale: Sequence[WindowLag]
@@ -101,12 +101,12 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
 def _miscounted(findings: Findings, total: Mapping[str, int]) -> int:
     """By how many records, events or rows the accounts differ from bronze, from their own sum and from the commits."""
     outcomes_sum = sum(total[name] for name in accounting.OUTCOMES)
-    refused = sum(total[name] for name in REFUSED)
+    quarantined = sum(total[name] for name in TO_QUARANTINE)
     return (
         abs(findings.landed - total["records"])
         + abs(total["events"] - outcomes_sum)
         + abs(findings.written - sum(total[name] for name in STORED))
-        + abs(findings.refused - refused)
+        + abs(findings.quarantined - quarantined)
     )
 
 
@@ -140,8 +140,8 @@ def mostly_late(
 def is_wholly_late(account: StoredAccount) -> bool:
     """Whether all events of a table in a window came too late, its repeats left aside.
 
-    Where there are more repeats than late events that is no sign of a wrong horizon: somebody delivered old events
-    again, among them some that had been missing.
+    Where there are more repeats than late events that is no sign of a wrong compaction watermark: somebody delivered
+    old events again, among them some that had been missing.
     """
     late: int = account["too_late"]
     return not account["changes"] and late >= max(1, account["duplicates"])

@@ -11,15 +11,15 @@ import pyarrow as pa
 from assets.bookkeeping import accounting, decisions, window_progress
 from assets.bookkeeping.accounting import StoredAccount
 from assets.bookkeeping.compacted import bases
-from assets.bookkeeping.quarantine import mended_records
+from assets.bookkeeping.quarantine import repaired_records
 from assets.bookkeeping.transactions.open_transactions import KnownBefore
 from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver.bronze_files import BronzeFiles
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.horizons import Horizon
 
 
 # Without slots: what follows from it is worked out once.
@@ -32,7 +32,7 @@ class SilverPlan:
         windows: All their rows are replaced.
         bronze: The files of these windows' records.
         records: How many records they have, by window.
-        horizons: Up to where history is compacted, by gold table.
+        compaction_watermarks: Up to where history is compacted, by gold table.
         compacted: The events that are in base rows, by which a repeat is told from an event that comes too late; None
             where no history is compacted.
         is_proof: Whether another warehouse has these: known events stay changes then, for gold is made from all events.
@@ -40,7 +40,7 @@ class SilverPlan:
             in gold: the digest of it.
         silver: The feed's silver as it is before the run.
         quarantine: The feed's quarantine as it is before the run.
-        quarantined: The records that it has of these windows (``mended_records.RECORDS``).
+        quarantined: The records that it has of these windows (``repaired_records.RECORDS``).
         earlier: The accounts that the feed has before the run, of these windows and of all others.
         transactions: What is known of transactions over several windows; None where the format has none.
     """
@@ -49,7 +49,7 @@ class SilverPlan:
     windows: tuple[str, ...]
     bronze: BronzeFiles
     records: Mapping[str, int]
-    horizons: Mapping[str, Horizon]
+    compaction_watermarks: Mapping[str, CompactionWatermark]
     compacted: InProcessTable | None
     is_proof: bool
     declared: Mapping[str, str]
@@ -72,7 +72,7 @@ class SilverPlan:
         """
         judge = judged_by or lake
         feed = decisions.with_recorded(lake, feed)
-        bases_of = bases.horizon_facts(judge, feed)
+        bases_of = bases.compaction_watermark_facts(judge, feed)
         if judged_by is None:
             bases.refuse_altered_past(feed, bases_of)
         # Before the ledger: what bronze gets in between was then not derived, and is not taken for read.
@@ -92,13 +92,16 @@ class SilverPlan:
             windows=tuple(windows),
             bronze=bronze,
             records=bronze.records(),
-            horizons={name: Horizon(tuple(one["position"])) for name, one in bases_of.items()},
+            compaction_watermarks={
+                name: CompactionWatermark(tuple(one["log_position"]))
+                for name, one in bases_of.items()
+            },
             compacted=compacted,
             is_proof=judged_by is not None,
             declared=window_progress.declarations(feed, {*windows, *doubtful}),
             silver=silver,
             quarantine=quarantine,
-            quarantined=mended_records.in_quarantine(quarantine, windows),
+            quarantined=repaired_records.in_quarantine(quarantine, windows),
             earlier=earlier,
             transactions=transactions,
         )

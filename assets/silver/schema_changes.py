@@ -16,7 +16,7 @@ from transforms.change_kinds import DROPS
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import DROP_COLUMN
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 
 _POLICY = "The feed file's `schema_changes` says"
 
@@ -77,7 +77,7 @@ def _of(classified_rows: DataFrame, account: StoredAccount) -> DataFrame:
 
 def _first(events: DataFrame) -> str:
     """Where the first of these events stands, as the end of a sentence."""
-    rows = events.orderBy(*COORDINATES).select("object", "line").take(1)
+    rows = events.orderBy(*SOURCE_LOCATION).select("object", "line").take(1)
     return f", first in {rows[0]['object']}, line {rows[0]['line']}" if rows else ""
 
 

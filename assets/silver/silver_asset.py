@@ -62,11 +62,11 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             },
             {"seconds": seconds, EXECUTOR: made.executor},
         )
-        refused = {
+        quarantined = {
             window: {"dagster/partition_row_count": summed(accounts)["quarantined"]}
             for window, accounts in of_windows.items()
         }
-        per_window.add(context, quarantine_key, refused, {})
+        per_window.add(context, quarantine_key, quarantined, {})
         yield dg.MaterializeResult(
             asset_key=silver_key,
             metadata=facts([]),
@@ -94,7 +94,7 @@ def specs_of(feed: Feed) -> list[dg.AssetSpec]:
             feed_key("quarantine", feed),
             deps=bronze,
             kinds={"quarantine", "deltalake"},
-            description="What could not become a change, with the reason and the bronze coordinates.",
+            description="What could not become a change, with the reason and the source location.",
             metadata=table_metadata(feed, Layer.QUARANTINE, QUARANTINE),
         ),
     ]

@@ -1,8 +1,8 @@
 """Compaction: old history becomes base rows, tombstones that nothing needs go, small files become large ones.
 
-The order of commits is what makes a crash harmless: identities, then base rows with their horizon (from here on silver
-at or below it is not read), then silver's old rows go, then tombstones. Each step leaves what is right, and the next
-compaction does what is left.
+The order of commits is what makes a crash harmless: identities, then base rows with their compaction watermark (from
+here on silver at or below it is not read), then silver's old rows go, then tombstones. Each step leaves what is right,
+and the next compaction does what is left.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from assets.gold.silver_in_process import TooLarge
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.upkeep import history_by_spark, horizon_plans
+from assets.upkeep import compaction_plans, history_by_spark
+from assets.upkeep.compaction_plans import Plan, Positions
 from assets.upkeep.history_by_spark import HistoryBySpark
 from assets.upkeep.history_in_process import HistoryInProcess
-from assets.upkeep.horizon_plans import Plan, Positions
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
-from transforms.horizons import Horizon
 
 Base = TypeVar("Base")
 """The base rows that a compaction makes, as its executor has them."""
@@ -35,39 +35,40 @@ Base = TypeVar("Base")
 class History(Positions, Protocol[Base]):
     """The history of one gold table, and what a compaction does with it."""
 
-    def counts(self, horizon: Horizon | None) -> tuple[int, int]:
-        """How many changes there are above the present horizon, and how many of them are at or below another."""
+    def counts(self, compaction_watermark: CompactionWatermark | None) -> tuple[int, int]:
+        """How many changes there are above the present watermark, and how many of them are at or below another."""
 
     def old_base(self) -> int:
         """How many base rows there are now."""
 
-    def base_at(self, horizon: Horizon) -> Base:
-        """The base rows at a new horizon: the old base, and the changes between the two."""
+    def base_at(self, compaction_watermark: CompactionWatermark) -> Base:
+        """The base rows at a new compaction watermark: the old base, and the changes between the two."""
 
     def size(self, base: Base) -> int:
         """How many base rows these are."""
 
-    def proved(self, base: Base, horizon: Horizon) -> str:
+    def proved(self, base: Base, compaction_watermark: CompactionWatermark) -> str:
         """Fold the new base and all newer changes, and compare the rows with gold's; returns the digest of both.
 
         Raises:
             CompactionRefused: they differ. Nothing of the table has been changed.
         """
 
-    def commit(self, base: Base, horizon: Horizon) -> None:
-        """Commit the identities of what the base has, and then the base with its horizon."""
+    def commit(self, base: Base, compaction_watermark: CompactionWatermark) -> None:
+        """Commit the identities of what the base has, and then the base with its compaction watermark."""
 
-    def remove_from_silver(self, horizon: Horizon) -> None:
+    def remove_from_silver(self, compaction_watermark: CompactionWatermark) -> None:
         """Remove from silver what the base has.
 
-        Windows with events that came while the base was made are derived once more: by the horizon these are too late.
+        Windows with events that came while the base was made are derived once more: by the compaction watermark these
+        are too late.
         """
 
-    def droppable(self, horizon: Horizon | None) -> Base:
+    def droppable(self, compaction_watermark: CompactionWatermark | None) -> Base:
         """The tombstones that no later change can need.
 
-        Superseded: the key has a row again, or a newer tombstone. The others are expired: at or below the horizon, so
-        that any older change of their keys would come too late anyway.
+        Superseded: the key has a row again, or a newer tombstone. The others are expired: at or below the compaction
+        watermark, so that any older change of their keys would come too late anyway.
         """
 
     def tombstone_counts(self, droppable: Base) -> tuple[int, int, int]:
@@ -87,10 +88,10 @@ class History(Positions, Protocol[Base]):
 class Compacted:
     """What compaction did with one gold table: rows and files by what became of them, and why no more.
 
-    ``folded``: silver rows that became part of the base; ``kept``: those above the horizon. ``base``: keys in the base.
-    ``superseded``: dropped tombstones whose key has a row again or was deleted once more; ``expired``: dropped ones at
-    or below the horizon; ``tombstones``: those that are left. ``digest``: of gold's rows, the same before and after;
-    None where no history was folded.
+    ``folded``: silver rows that became part of the base; ``kept``: those above the compaction watermark. ``base``: keys
+    in the base. ``superseded``: dropped tombstones whose key has a row again or was deleted once more; ``expired``:
+    dropped ones at or below the watermark; ``tombstones``: those that are left. ``digest``: of gold's rows, the same
+    before and after; None where no history was folded.
     """
 
     table: str
@@ -174,7 +175,7 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
 
 
 def with_history(lake: Lake, known: TablePlan, plan: Plan | None, *, dry_run: bool) -> Compacted:
-    """Compact one gold table up to the horizon of a plan, by whichever executor fits.
+    """Compact one gold table up to the compaction watermark of a plan, by whichever executor fits.
 
     Args:
         lake: the warehouse.
@@ -184,15 +185,19 @@ def with_history(lake: Lake, known: TablePlan, plan: Plan | None, *, dry_run: bo
     """
     try:
         history = HistoryInProcess.of(lake, known)
-        return to_horizon(history, plan or horizon_plans.planned(lake, history), dry_run=dry_run)
+        return to_compaction_watermark(
+            history, plan or compaction_plans.planned(lake, history), dry_run=dry_run
+        )
     except TooLarge:
         # It is known before anything is written.
         by_spark = HistoryBySpark.of(lake, known)
-        return to_horizon(by_spark, plan or horizon_plans.planned(lake, by_spark), dry_run=dry_run)
+        return to_compaction_watermark(
+            by_spark, plan or compaction_plans.planned(lake, by_spark), dry_run=dry_run
+        )
 
 
-def to_horizon(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacted:
-    """Compact one gold table up to the horizon of a plan; a dry run writes nothing and counts the same.
+def to_compaction_watermark(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacted:
+    """Compact one gold table up to the compaction watermark of a plan; a dry run writes nothing and counts the same.
 
     Raises:
         CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
@@ -201,7 +206,7 @@ def to_horizon(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacte
     if plan.old is not None and not dry_run:
         history.remove_from_silver(plan.old)
     folding = _fold(history, plan, dry_run=dry_run)
-    # By the horizon that is committed, not by what a compaction that died had begun to write down.
+    # By the compaction watermark that is committed, not by what a compaction that died had begun to write down.
     droppable = history.droppable(plan.new or plan.old)
     superseded, expired, left = history.tombstone_counts(droppable)
     if not dry_run:
@@ -234,7 +239,7 @@ class _Folding:
 
 
 def _fold(history: History[Base], plan: Plan, *, dry_run: bool) -> _Folding:
-    """Make base rows of the changes up to the plan's new horizon, if it has one."""
+    """Make base rows of the changes up to the plan's new compaction watermark, if it has one."""
     count, folded = history.counts(plan.new)
     if plan.new is None:
         return _Folding(0, count, history.old_base(), None)

@@ -1,4 +1,4 @@
-"""Records of quarantine that nobody can mend are given up, so that they hold nothing up.
+"""Records of quarantine that nobody can repair are given up, so that they hold nothing up.
 
 Put here how the decision is made, and what is shown of it. Not here: how it is kept (``assets/bookkeeping/decisions``).
 """
@@ -16,7 +16,7 @@ from assets.wording import counted
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Dismissal
 from transforms.feed.feed import Feed
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 
 SHOWN = 50
 """How many records are named at most."""
@@ -49,8 +49,11 @@ def dismiss(lake: Lake, feed: Feed, given_up: Records, signature: Signature) -> 
 def by_object(records: Records) -> list[Dismissal]:
     """One decision for all records of one object, however many these are."""
     found: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
-    for batch in records.rows.select(["window", *COORDINATES]).to_batches(_AT_ONCE):
+    for batch in records.rows.select(["window", *SOURCE_LOCATION]).to_batches(_AT_ONCE):
         for *of_object, line, byte_offset in zip(*batch.to_pydict().values(), strict=True):
             window, name, generation = of_object
             found.setdefault((window, name, generation), []).append((line, byte_offset))
-    return [Dismissal(*key, tuple(sorted(set(places)))) for key, places in found.items()]
+    return [
+        Dismissal(*key, tuple(sorted(set(source_locations))))
+        for key, source_locations in found.items()
+    ]

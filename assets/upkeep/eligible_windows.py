@@ -53,7 +53,7 @@ def eligible_windows(lake: Lake, feed: Feed, quarantined: Mapping[str, int]) -> 
     if first is not None and old and first <= old[-1]:
         old = [one for one in old if one < first]
         advice = (
-            f"; mend the records (`weir quarantine list {feed.name}`), dismiss them"
+            f"; repair the records (`weir quarantine list {feed.name}`), dismiss them"
             f" (`weir quarantine dismiss {feed.name}`), or list the window under `compaction: {{dismissed: [...]}}`"
         )
         reasons.append(

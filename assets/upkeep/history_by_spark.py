@@ -15,7 +15,7 @@ from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.compacted import bases, compacted_identities
 from assets.bookkeeping.compacted.bases import NewBase
 from assets.columns import base_rows, digests, silver_rows, transactions
-from assets.columns.horizons import covers
+from assets.columns.compaction_watermarks import covers
 from assets.columns.quoting import quoted
 from assets.delta.in_process_table import KEPT_FILES_FOR_HOURS
 from assets.delta.spark_table import SparkTable
@@ -29,12 +29,12 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.silver.plan import SilverPlan
+from transforms.compaction_watermarks import CompactionWatermark, Span
 from transforms.errors import CompactionRefused
 from transforms.feed.feed import Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
-from transforms.gold.change import Position
-from transforms.gold.columns import POSITION, tombstone_columns
-from transforms.horizons import Horizon, Span
+from transforms.gold.change import LogPosition
+from transforms.gold.columns import LOG_POSITION, tombstone_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class HistoryBySpark:
 
     @classmethod
     def of(cls, lake: Lake, plan: TablePlan) -> Self:
-        """The table's changes above its present horizon, and its base."""
+        """The table's changes above its present compaction watermark, and its base."""
         return cls(lake, SilverBySpark.read(lake, plan))
 
     @property
@@ -59,15 +59,15 @@ class HistoryBySpark:
         return self.lake.table(Layer.GOLD, self.plan.feed.name, self.plan.name + suffix)
 
     def stand_at_commits(self) -> bool:
-        """See ``horizon_plans.Positions``."""
+        """See ``compaction_plans.Positions``."""
         return not self.silver.rows.where("transaction.at_commit").isEmpty()
 
-    def first_held(self) -> Position | None:
-        """See ``horizon_plans.Positions``."""
+    def first_held(self) -> LogPosition | None:
+        """See ``compaction_plans.Positions``."""
         return _least(self.silver.silver.where(silver_rows.are_held(self.plan.name)))
 
-    def first_open(self) -> Position | None:
-        """See ``horizon_plans.Positions``."""
+    def first_open(self) -> LogPosition | None:
+        """See ``compaction_plans.Positions``."""
         if not self.plan.kinds.transactions:
             return None
         mine = self.silver.silver.where(silver_rows.are_of(self.plan.name))
@@ -76,13 +76,13 @@ class HistoryBySpark:
             waiting = waiting.where(~F.col("id").isin([*self.plan.released]))
         return _least(waiting)
 
-    def spans(self, below: Sequence[Position]) -> Mapping[str | None, Sequence[Span]]:
-        """See ``horizon_plans.Positions``."""
+    def spans(self, below: Sequence[LogPosition]) -> Mapping[str | None, Sequence[Span]]:
+        """See ``compaction_plans.Positions``."""
         found: dict[str | None, list[Span]] = defaultdict(list)
         of_windows = (
             self._below(below)
             .groupBy("stream", "window")
-            .agg(F.min("position").alias("oldest"), F.max("position").alias("newest"))
+            .agg(F.min("log_position").alias("oldest"), F.max("log_position").alias("newest"))
         )
         for row in of_windows.collect():
             span = Span(row["window"], tuple(row["oldest"]), tuple(row["newest"]))
@@ -90,35 +90,35 @@ class HistoryBySpark:
         return found
 
     def newest(
-        self, below: Sequence[Position], stream: str | None, last: str, within: Position
-    ) -> Position | None:
-        """See ``horizon_plans.Positions``."""
+        self, below: Sequence[LogPosition], stream: str | None, last: str, within: LogPosition
+    ) -> LogPosition | None:
+        """See ``compaction_plans.Positions``."""
         mine = F.col("stream").eqNullSafe(F.lit(stream)) & (F.col("window") <= last)
-        reached = F.col("position") <= F.array(*map(F.lit, within))
+        reached = F.col("log_position") <= F.array(*map(F.lit, within))
         rows = self._below(below).where(mine & reached)
-        row = rows.agg(F.max("position").alias("newest")).first()
+        row = rows.agg(F.max("log_position").alias("newest")).first()
         assert row is not None  # an aggregate without groups has one row
         return None if row["newest"] is None else tuple(row["newest"])
 
-    def _below(self, places: Sequence[Position]) -> DataFrame:
+    def _below(self, positions: Sequence[LogPosition]) -> DataFrame:
         # The deletes that complete snapshots stand for are in no stream.
         rows = self.silver.rows.where(~F.col("derived").eqNullSafe("epoch"))
-        for one in places:
-            rows = rows.where(F.col("position") < F.array(*map(F.lit, one)))
+        for one in positions:
+            rows = rows.where(F.col("log_position") < F.array(*map(F.lit, one)))
         return rows
 
-    def counts(self, horizon: Horizon | None) -> tuple[int, int]:
+    def counts(self, compaction_watermark: CompactionWatermark | None) -> tuple[int, int]:
         """See ``compaction.History``."""
-        covered = F.lit(False) if horizon is None else covers(horizon)
+        covered = F.lit(False) if compaction_watermark is None else covers(compaction_watermark)
         return _counts(self.silver.rows, covered)
 
     def old_base(self) -> int:
         """See ``compaction.History``."""
         return 0 if self.silver.base_rows is None else self.silver.base_rows.count()
 
-    def base_at(self, horizon: Horizon) -> DataFrame:
+    def base_at(self, compaction_watermark: CompactionWatermark) -> DataFrame:
         """See ``compaction.History``."""
-        base = self._fold(self.silver.up_to(horizon)).to_base()
+        base = self._fold(self.silver.up_to(compaction_watermark)).to_base()
         return base_rows.of_states(base, self.plan.name)
 
     def size(self, base: DataFrame) -> int:
@@ -128,10 +128,10 @@ class HistoryBySpark:
     def _fold(self, silver: SilverBySpark) -> TableFold[DataFrame]:
         return TableFold.of(InSpark(self.lake.spark, self.plan.feed), self.plan, silver)
 
-    def proved(self, base: DataFrame, horizon: Horizon) -> str:
+    def proved(self, base: DataFrame, compaction_watermark: CompactionWatermark) -> str:
         """See ``compaction.History``."""
         feed, table = self.plan.feed, self.plan.table
-        newer = self.silver.above(horizon, base.select("key", "streams", "state"))
+        newer = self.silver.above(compaction_watermark, base.select("key", "streams", "state"))
         rows = spark_commits.present(self._fold(newer).from_history().rows, table)
         ours, theirs = (digests.of_rows(one, table) for one in (self._gold().read(), rows))
         digest = digests.of_table(ours).first()
@@ -147,7 +147,7 @@ class HistoryBySpark:
             raise CompactionRefused(feed.name, self.plan.name, keys, behind)
         return str(digest["digest"])
 
-    def commit(self, base: DataFrame, horizon: Horizon) -> None:
+    def commit(self, base: DataFrame, compaction_watermark: CompactionWatermark) -> None:
         """See ``compaction.History``; where a run brought older changes meanwhile, it is made once more with them."""
         lake, feed, name = self.lake, self.plan.feed, self.plan.name
         # What the base was before is read before it is replaced.
@@ -155,29 +155,33 @@ class HistoryBySpark:
         before = None if old is None else old.localCheckpoint()
         earlier = bases.newest_window(lake, feed, name)
         while True:
-            covered = self._in_silver(horizon)
+            covered = self._in_silver(compaction_watermark)
             compacted_identities.remember(lake, feed, name, covered)
             row = covered.agg(F.max("window").alias("window")).first()
             assert row is not None  # an aggregate without groups has one row
             newest = max(row["window"] or "", earlier)
-            bases.write(lake, feed, NewBase(name, self.plan.table, base, horizon, newest))
+            bases.write(
+                lake, feed, NewBase(name, self.plan.table, base, compaction_watermark, newest)
+            )
             compacted = lake.in_process_table(Layer.COMPACTED, feed.name)
-            known = compacted_identities.with_known(compacted, self._in_silver(horizon))
+            known = compacted_identities.with_known(
+                compacted, self._in_silver(compaction_watermark)
+            )
             if known.where("NOT is_known").isEmpty():
                 return
             # Spark reads silver again, with what was written meanwhile. The old base was kept, for it is replaced.
             again = replace(self, silver=replace(self.silver, base_rows=before))
-            base = again.base_at(horizon)
+            base = again.base_at(compaction_watermark)
 
-    def _in_silver(self, horizon: Horizon) -> DataFrame:
-        """The table's rows of silver at or below a horizon, as they are now."""
+    def _in_silver(self, compaction_watermark: CompactionWatermark) -> DataFrame:
+        """The table's rows of silver at or below a compaction watermark, as they are now."""
         silver = self.lake.table(Layer.SILVER, self.plan.feed.name).read()
-        return silver.where(silver_rows.are_of(self.plan.name)).where(covers(horizon))
+        return silver.where(silver_rows.are_of(self.plan.name)).where(covers(compaction_watermark))
 
-    def remove_from_silver(self, horizon: Horizon) -> None:
+    def remove_from_silver(self, compaction_watermark: CompactionWatermark) -> None:
         """See ``compaction.History``."""
         lake, feed = self.lake, self.plan.feed
-        covered = self._in_silver(horizon)
+        covered = self._in_silver(compaction_watermark)
         if covered.isEmpty():
             return
         compacted = lake.in_process_table(Layer.COMPACTED, feed.name)
@@ -185,12 +189,12 @@ class HistoryBySpark:
         if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
             derive_windows.derived(lake, SilverPlan.read(lake, feed, windows))
         silver = lake.table(Layer.SILVER, feed.name)
-        silver.delete(silver_rows.are_of(self.plan.name) & covers(horizon))
+        silver.delete(silver_rows.are_of(self.plan.name) & covers(compaction_watermark))
 
-    def droppable(self, horizon: Horizon | None) -> DataFrame:
+    def droppable(self, compaction_watermark: CompactionWatermark | None) -> DataFrame:
         """See ``compaction.History``: one row per such tombstone, its key, its position, and ``is_superseded``."""
         gold, tombstones = self._gold().read(), self._gold(TOMBSTONES).read()
-        return _droppable(self.plan.table, gold, tombstones, horizon).localCheckpoint()
+        return _droppable(self.plan.table, gold, tombstones, compaction_watermark).localCheckpoint()
 
     def tombstone_counts(self, droppable: DataFrame) -> tuple[int, int, int]:
         """See ``compaction.History``."""
@@ -204,7 +208,7 @@ class HistoryBySpark:
             f"old.{quoted(key)} <=> gone.{quoted(key)}"
             for key in tombstone_columns(self.plan.table)
         )
-        same += f" AND old.{POSITION} = gone.{POSITION}"
+        same += f" AND old.{LOG_POSITION} = gone.{LOG_POSITION}"
         target = DeltaTable.forPath(self.lake.spark, tombstones.path).alias("old")
         with tombstones.commits():
             target.merge(droppable.alias("gone"), same).whenMatchedDelete().execute()
@@ -230,10 +234,10 @@ def tidy(lake: Lake, path: str) -> None:
         table.vacuum(KEPT_FILES_FOR_HOURS)
 
 
-def _least(rows: DataFrame) -> Position | None:
-    row = rows.agg(F.min("position").alias("position")).first()
+def _least(rows: DataFrame) -> LogPosition | None:
+    row = rows.agg(F.min("log_position").alias("log_position")).first()
     assert row is not None  # an aggregate without groups has one row
-    return None if row["position"] is None else tuple(row["position"])
+    return None if row["log_position"] is None else tuple(row["log_position"])
 
 
 def _counts(rows: DataFrame, condition: Column) -> tuple[int, int]:
@@ -242,21 +246,28 @@ def _counts(rows: DataFrame, condition: Column) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-def is_expired(horizon: Horizon | None) -> Column:
-    """True for tombstones at or below the horizon: any older change of their keys would come too late anyway."""
-    return F.lit(False) if horizon is None else covers(horizon, POSITION, F.size(POSITION))
+def is_expired(compaction_watermark: CompactionWatermark | None) -> Column:
+    """True for tombstones at or below the watermark: any older change of their keys would come too late anyway."""
+    return (
+        F.lit(False)
+        if compaction_watermark is None
+        else covers(compaction_watermark, LOG_POSITION, F.size(LOG_POSITION))
+    )
 
 
 def _droppable(
-    table: Table, gold: DataFrame, tombstones: DataFrame, horizon: Horizon | None
+    table: Table,
+    gold: DataFrame,
+    tombstones: DataFrame,
+    compaction_watermark: CompactionWatermark | None,
 ) -> DataFrame:
     own = tombstone_columns(table)
-    known = gold.select(*own, POSITION).unionByName(tombstones.select(*own, POSITION))
-    newest = known.groupBy(*own).agg(F.max(POSITION).alias("row"))
+    known = gold.select(*own, LOG_POSITION).unionByName(tombstones.select(*own, LOG_POSITION))
+    newest = known.groupBy(*own).agg(F.max(LOG_POSITION).alias("row"))
     same = [F.col(f"old.{quoted(key)}").eqNullSafe(F.col(f"newest.{quoted(key)}")) for key in own]
-    superseded = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
+    superseded = F.col("row").isNotNull() & (F.col(f"old.{LOG_POSITION}") < F.col("row"))
     with_rows = tombstones.alias("old").join(newest.alias("newest"), on=same, how="left")
     named = with_rows.select("old.*", F.coalesce(superseded, F.lit(False)).alias("is_superseded"))
-    return named.where(F.col("is_superseded") | is_expired(horizon)).select(
-        *own, POSITION, "is_superseded"
+    return named.where(F.col("is_superseded") | is_expired(compaction_watermark)).select(
+        *own, LOG_POSITION, "is_superseded"
     )

@@ -30,14 +30,14 @@ from assets.silver import derive_windows
 from assets.silver.plan import SilverPlan
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
+from transforms.compaction_watermarks import CompactionWatermark, Span
 from transforms.errors import CompactionRefused
 from transforms.feed import compacted_past
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.gold import folded_rows
-from transforms.gold.change import Position
-from transforms.gold.columns import EFFECT, POSITION
+from transforms.gold.change import LogPosition
+from transforms.gold.columns import EFFECT, LOG_POSITION
 from transforms.gold.fold_rows import keys_of
-from transforms.horizons import Horizon, Span
 
 
 # Without slots: what is read is kept.
@@ -51,12 +51,14 @@ class HistoryInProcess:
 
     @classmethod
     def of(cls, lake: Lake, plan: TablePlan) -> Self:
-        """The table's changes above its present horizon, and its base.
+        """The table's changes above its present compaction watermark, and its base.
 
         Raises:
             TooLarge: It does not fit into this process, or has what only Spark can write.
         """
-        stored = StoredInProcess.of(lake, plan.feed, plan.table, plan.name, plan.horizon)
+        stored = StoredInProcess.of(
+            lake, plan.feed, plan.table, plan.name, plan.compaction_watermark
+        )
         silver = SilverInProcess.of(lake, plan)
         size, rows = sum(one.size for one in silver.parts), sum(one.rows for one in silver.parts)
         # Each change is folded twice: into the base, and for the proof.
@@ -79,99 +81,106 @@ class HistoryInProcess:
         return self.silver.every
 
     @cached_property
-    def _places(self) -> list[tuple[Position, int]]:
+    def _positions(self) -> list[tuple[LogPosition, int]]:
         """Where each of the changes stands, and how much of that is the same in every delivery."""
         rows = self._changes
-        prefixes = rows["stable_prefix"].to_pylist()
-        return [*zip(values_of(rows, "position"), prefixes, strict=True)]
+        prefixes = rows["dedup_prefix"].to_pylist()
+        return [*zip(values_of(rows, "log_position"), prefixes, strict=True)]
 
     def stand_at_commits(self) -> bool:
-        """See ``horizon_plans.Positions``."""
+        """See ``compaction_plans.Positions``."""
         transactions = self._changes["transaction"].combine_chunks()
         at_commit = pc.struct_field(transactions, "at_commit")
         return bool(pc.any(pc.fill_null(at_commit, False)).as_py())
 
-    def first_held(self) -> Position | None:
-        """See ``horizon_plans.Positions``."""
-        found: list[Position] = []
+    def first_held(self) -> LogPosition | None:
+        """See ``compaction_plans.Positions``."""
+        found: list[LogPosition] = []
         for part in self.silver.parts:
-            rows = self.silver.files.read_file(part, ["table", "effect", "position"])
+            rows = self.silver.files.read_file(part, ["table", "effect", "log_position"])
             mine = pc.fill_null(pc.equal(rows["table"], self.plan.name), False)
             held = rows.filter(pc.and_(mine, pc.equal(rows["effect"], HOLD)))
-            found += values_of(held, "position")
+            found += values_of(held, "log_position")
         return min(found, default=None)
 
-    def first_open(self) -> Position | None:
-        """See ``horizon_plans.Positions``."""
+    def first_open(self) -> LogPosition | None:
+        """See ``compaction_plans.Positions``."""
         if not self.plan.kinds.transactions:
             return None
-        found: list[Position] = []
+        found: list[LogPosition] = []
         released = self.plan.released or {}
         for rows, _ in self.silver.rows_of(
-            self.silver.parts, ["effect", "position", "transaction"]
+            self.silver.parts, ["effect", "log_position", "transaction"]
         ):
-            cells = zip(rows["transaction"].to_pylist(), values_of(rows, "position"), strict=True)
+            cells = zip(
+                rows["transaction"].to_pylist(), values_of(rows, "log_position"), strict=True
+            )
             found += [
-                position
-                for transaction, position in cells
+                log_position
+                for transaction, log_position in cells
                 if transaction is not None
                 and transaction["commit"] is None
                 and transaction["id"] not in released
             ]
         return min(found, default=None)
 
-    def spans(self, below: Sequence[Position]) -> Mapping[str | None, Sequence[Span]]:
-        """See ``horizon_plans.Positions``."""
-        reached: dict[tuple[str | None, str], list[Position]] = defaultdict(list)
-        for stream, window, position in self._streams(below):
-            reached[stream, window].append(position)
+    def spans(self, below: Sequence[LogPosition]) -> Mapping[str | None, Sequence[Span]]:
+        """See ``compaction_plans.Positions``."""
+        reached: dict[tuple[str | None, str], list[LogPosition]] = defaultdict(list)
+        for stream, window, log_position in self._streams(below):
+            reached[stream, window].append(log_position)
         found: dict[str | None, list[Span]] = defaultdict(list)
         for (stream, window), some in reached.items():
             found[stream].append(Span(window, min(some), max(some)))
         return found
 
     def newest(
-        self, below: Sequence[Position], stream: str | None, last: str, within: Position
-    ) -> Position | None:
-        """See ``horizon_plans.Positions``."""
+        self, below: Sequence[LogPosition], stream: str | None, last: str, within: LogPosition
+    ) -> LogPosition | None:
+        """See ``compaction_plans.Positions``."""
         mine = (
-            position
-            for of, window, position in self._streams(below)
-            if of == stream and window <= last and position <= within
+            log_position
+            for of, window, log_position in self._streams(below)
+            if of == stream and window <= last and log_position <= within
         )
         return max(mine, default=None)
 
-    def _streams(self, below: Sequence[Position]) -> list[tuple[str | None, str, Position]]:
+    def _streams(self, below: Sequence[LogPosition]) -> list[tuple[str | None, str, LogPosition]]:
         rows = self._changes
         cells = zip(
             rows["stream"].to_pylist(),
             rows["window"].to_pylist(),
-            (place for place, _ in self._places),
+            (position for position, _ in self._positions),
             strict=True,
         )
-        return [one for one in cells if all(one[2] < place for place in below)]
+        return [one for one in cells if all(one[2] < position for position in below)]
 
-    def counts(self, horizon: Horizon | None) -> tuple[int, int]:
+    def counts(self, compaction_watermark: CompactionWatermark | None) -> tuple[int, int]:
         """See ``compaction.History``."""
         epochs = [
-            (tuple(one["position"]), one["stable_prefix"]) for one in self.plan.complete_snapshots
+            (tuple(one["log_position"]), one["dedup_prefix"])
+            for one in self.plan.complete_snapshots
         ]
-        old = self.plan.horizon
-        places = [
-            *self._places,
+        old = self.plan.compaction_watermark
+        positions = [
+            *self._positions,
             *(one for one in epochs if old is None or not old.covers(*one)),
         ]
-        covered = 0 if horizon is None else sum(horizon.covers(*one) for one in places)
-        return len(places), covered
+        covered = (
+            0
+            if compaction_watermark is None
+            else sum(compaction_watermark.covers(*one) for one in positions)
+        )
+        return len(positions), covered
 
     def old_base(self) -> int:
         """See ``compaction.History``."""
         base = self.silver.base_rows
         return 0 if base is None else int(base.num_rows)
 
-    def base_at(self, horizon: Horizon) -> pa.Table:
+    def base_at(self, compaction_watermark: CompactionWatermark) -> pa.Table:
         """See ``compaction.History``."""
-        return self._fold(replace(self.silver, up_to=horizon)).to_base()
+        return self._fold(replace(self.silver, up_to=compaction_watermark)).to_base()
 
     def size(self, base: pa.Table) -> int:
         """See ``compaction.History``."""
@@ -180,10 +189,10 @@ class HistoryInProcess:
     def _fold(self, silver: SilverInProcess) -> TableFold[pa.Table]:
         return TableFold.of(InProcess(), self.plan, silver)
 
-    def proved(self, base: pa.Table, horizon: Horizon) -> str:
+    def proved(self, base: pa.Table, compaction_watermark: CompactionWatermark) -> str:
         """See ``compaction.History``."""
         feed, table = self.plan.feed, self.plan.table
-        newer = replace(self.silver, above=horizon, base_rows=base)
+        newer = replace(self.silver, above=compaction_watermark, base_rows=base)
         made = self._fold(newer).from_history().rows
         present = made.filter(pc.not_equal(made[EFFECT], "remove"))
         ours, theirs = (row_digests.digests_of(table, rows) for rows in (self.stored.rows, present))
@@ -194,18 +203,18 @@ class HistoryInProcess:
             raise CompactionRefused(feed.name, self.plan.name, keys, behind)
         return row_digests.whole_digest(ours)
 
-    def commit(self, base: pa.Table, horizon: Horizon) -> None:
+    def commit(self, base: pa.Table, compaction_watermark: CompactionWatermark) -> None:
         """See ``compaction.History``: whoever compacts holds the lock of silver, so that nothing comes meanwhile."""
         lake, feed, name, table = self.lake, self.plan.feed, self.plan.name, self.plan.table
         newest = bases.newest_window(lake, feed, name)
         identities: set[bytes] = set()
-        for rows, window in self._covered(horizon):
+        for rows, window in self._covered(compaction_watermark):
             identities |= compacted_identities.identities_of(rows)
             newest = max(newest, window)
         compacted_identities.remember_in_process(lake, feed, name, identities)
         meaning = compacted_past.meaning(feed, table, newest)
         marker = {
-            "position": [*horizon.position],
+            "log_position": [*compaction_watermark.log_position],
             "drawn_at": datetime.now(UTC),
             "newest_window": newest,
             "declared": table.name,
@@ -215,18 +224,18 @@ class HistoryInProcess:
         rows = _of_source(base, {gold: name for name, gold in spelling.both(table).items()})
         bases.write_in_process(lake, feed, base_rows.marked(rows, name, marker), name)
 
-    def _covered(self, horizon: Horizon) -> list[tuple[pa.Table, str]]:
-        """The table's rows of silver at or below a horizon, as they are now, by file, each with its window."""
+    def _covered(self, compaction_watermark: CompactionWatermark) -> list[tuple[pa.Table, str]]:
+        """The table's rows of silver at or below a watermark, as they are now, by file, each with its window."""
         table = self.lake.in_process_table(Layer.SILVER, self.plan.feed.name)
         found = []
         for rows in table.each(SILVER_ARROW):
-            mine = rows.filter(pa.array(self._is_covered(rows, horizon), pa.bool_()))
+            mine = rows.filter(pa.array(self._is_covered(rows, compaction_watermark), pa.bool_()))
             if mine.num_rows:
                 found.append((mine, mine["window"][0].as_py()))
         return found
 
-    def _is_covered(self, rows: pa.Table, horizon: Horizon) -> list[bool]:
-        """Of each row of silver whether it is the table's, counts, and stands at or below the horizon."""
+    def _is_covered(self, rows: pa.Table, compaction_watermark: CompactionWatermark) -> list[bool]:
+        """Of each row of silver whether it is the table's, counts, and stands at or below the compaction watermark."""
         mine = pc.and_(
             pc.fill_null(pc.equal(rows["table"], self.plan.name), False),
             pc.and_(
@@ -236,46 +245,52 @@ class HistoryInProcess:
         )
         cells = zip(
             mine.to_pylist(),
-            values_of(rows, "position"),
-            rows["stable_prefix"].to_pylist(),
+            values_of(rows, "log_position"),
+            rows["dedup_prefix"].to_pylist(),
             strict=True,
         )
-        return [is_own and horizon.covers(position, prefix) for is_own, position, prefix in cells]
+        return [
+            is_own and compaction_watermark.covers(log_position, prefix)
+            for is_own, log_position, prefix in cells
+        ]
 
-    def remove_from_silver(self, horizon: Horizon) -> None:
+    def remove_from_silver(self, compaction_watermark: CompactionWatermark) -> None:
         """See ``compaction.History``."""
         lake, feed = self.lake, self.plan.feed
         known = compacted_identities.known_in_process(lake, feed, self.plan.name)
         unknown = {
             window
-            for rows, window in self._covered(horizon)
+            for rows, window in self._covered(compaction_watermark)
             if not compacted_identities.identities_of(rows) <= known
         }
         if unknown:
             derive_windows.derived(lake, SilverPlan.read(lake, feed, sorted(unknown)))
-        windows = sorted({window for _, window in self._covered(horizon)})
+        windows = sorted({window for _, window in self._covered(compaction_watermark)})
         silver = lake.in_process_table(Layer.SILVER, feed.name)
         for start in range(0, len(windows), _WINDOWS):
             some = windows[start : start + _WINDOWS]
             rows = silver.read(SILVER_ARROW, {"window": some})
-            left = [not one for one in self._is_covered(rows, horizon)]
+            left = [not one for one in self._is_covered(rows, compaction_watermark)]
             silver.put_windows(rows.filter(pa.array(left, pa.bool_())), some)
 
-    def droppable(self, horizon: Horizon | None) -> pa.Table:
+    def droppable(self, compaction_watermark: CompactionWatermark | None) -> pa.Table:
         """See ``compaction.History``: all tombstones, with ``is_superseded`` and ``is_expired``."""
         table = self.plan.table
         rows = self.stored.tombstones.read(folded_rows.tombstones_schema(table))
         keys = keys_of(table, rows)
-        places = [tuple(one) for one in rows[POSITION].to_pylist()]
-        newest: dict[object, Position] = {}
-        gold = (tuple(one) for one in self.stored.rows[POSITION].to_pylist())
-        for key, place in (
+        positions = [tuple(one) for one in rows[LOG_POSITION].to_pylist()]
+        newest: dict[object, LogPosition] = {}
+        gold = (tuple(one) for one in self.stored.rows[LOG_POSITION].to_pylist())
+        for key, position in (
             *zip(self.stored.keys, gold, strict=True),
-            *zip(keys, places, strict=True),
+            *zip(keys, positions, strict=True),
         ):
-            newest[key] = max(newest.get(key, place), place)
-        superseded = [place < newest[key] for key, place in zip(keys, places, strict=True)]
-        expired = [horizon is not None and horizon.covers(one, len(one)) for one in places]
+            newest[key] = max(newest.get(key, position), position)
+        superseded = [position < newest[key] for key, position in zip(keys, positions, strict=True)]
+        expired = [
+            compaction_watermark is not None and compaction_watermark.covers(one, len(one))
+            for one in positions
+        ]
         marks = {"is_superseded": superseded, "is_expired": expired}
         for name, values in marks.items():
             rows = rows.append_column(name, pa.array(values, pa.bool_()))

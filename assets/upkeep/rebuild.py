@@ -1,8 +1,8 @@
 """Full rebuild: a feed's tables made once more from all of bronze.
 
 It is needed under a changed declaration, for an epoch in compacted history, and to take in what came too late. What
-compaction has folded is read again from bronze, and there is no horizon until the next compaction. Put here the steps
-of a rebuild. Not here: the command (``orchestration/cli/rebuild.py``).
+compaction has folded is read again from bronze, and there is no compaction watermark until the next compaction. Put
+here the steps of a rebuild. Not here: the command (``orchestration/cli/rebuild.py``).
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
     """Let no window count as finished. Each step leaves tables that the next run can go on from.
 
     In this order: gold is marked as made under no declaration, so that it waits until all windows are derived under the
-    present one; no window's accounts have a declaration; no window is finished; and no table has a horizon.
+    present one; no window's accounts have a declaration; no window is finished; and no table has a compaction
+    watermark.
     """
     # A table that is stopped now may not be when silver is derived again.
     for name in (*gold_tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):

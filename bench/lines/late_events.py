@@ -71,7 +71,7 @@ def _updates(lake: Lake, sizes: Sizes, day: int) -> DataFrame:
     """One row per update of a day: of keys that lie scattered, other ones each day."""
     first = day * _a_day(sizes)
     numbers = silver_changes.all_keys(lake.spark, first, first + _a_day(sizes))
-    place = (F.lit(0), F.lit(1), F.lit(_FIRST_LOG + day), F.col("number"), F.lit(1))
+    log_position = (F.lit(0), F.lit(1), F.lit(_FIRST_LOG + day), F.col("number"), F.lit(1))
     texts = row.text_columns()
     pairs = [part for name in NAMED for part in (F.lit(name), texts[name])]
     return (
@@ -79,8 +79,8 @@ def _updates(lake: Lake, sizes: Sizes, day: int) -> DataFrame:
         .withColumn("id", F.col("number") * SCATTER % sizes.rows)
         .withColumn("version", F.lit(2 + day))
         .withColumn("operation", F.lit("update"))
-        .withColumn("effect", F.lit("merge"))
-        .withColumn("position", F.array(*place).cast("array<bigint>"))
+        .withColumn("effect", F.lit("update"))
+        .withColumn("log_position", F.array(*log_position).cast("array<bigint>"))
         .withColumn("before", silver_changes.no_texts())
         .withColumn("after", F.create_map(*pairs))
         .withColumn("event_at", F.timestamp_seconds(F.lit(drops.STARTED)))

@@ -21,7 +21,7 @@ from bench.made.silver_changes import shaped, snapshot, stream
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
-from transforms.gold.columns import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION, RESET
+from transforms.gold.columns import EFFECT, EVENT_AT, EVENT_ID, LOG_POSITION, MENTIONS, RESET
 from transforms.silver.accounting import COUNTS
 
 
@@ -46,18 +46,20 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
 
 def current(spark: SparkSession, table: Table, rows: int) -> DataFrame:
     """One row per key, in the columns that a fold gives: what the snapshot and the changes after it leave."""
-    kept = ("id", "version", "position", "event_id", "event_at", "effect")
+    kept = ("id", "version", "log_position", "event_id", "event_at", "effect")
     still = snapshot(spark, table, rows).where((F.col("id") < rows) & (F.col("id") % 5 != 0))
     state = still.select(*kept).unionByName(stream(spark, table, rows).select(*kept))
     texts = row.text_columns()
     return state.select(
         *[texts[name].cast(kind).alias(name) for name, kind in table.columns.items()],
-        F.col("position").alias(POSITION),
+        F.col("log_position").alias(LOG_POSITION),
         F.col("event_id").alias(EVENT_ID),
         F.col("event_at").alias(EVENT_AT),
         # All images are whole.
-        F.col("position").alias(RESET),
-        F.when(F.col("effect") == "remove", F.lit("remove")).otherwise(F.lit("put")).alias(EFFECT),
+        F.col("log_position").alias(RESET),
+        F.when(F.col("effect") == "remove", F.lit("remove"))
+        .otherwise(F.lit("replace"))
+        .alias(EFFECT),
         F.array(*[F.lit(name) for name in table.columns]).alias(MENTIONS),
     )
 

@@ -23,8 +23,8 @@ def snapshot(spark: SparkSession, table: Table, rows: int) -> DataFrame:
     keys = all_keys(spark, 0, rows + rows // 100).withColumn("version", F.lit(0))
     return (
         keys.withColumn("operation", F.lit("read"))
-        .withColumn("effect", F.lit("put"))
-        .withColumn("position", F.array(F.lit(0), F.lit(0)).cast("array<bigint>"))
+        .withColumn("effect", F.lit("replace"))
+        .withColumn("log_position", F.array(F.lit(0), F.lit(0)).cast("array<bigint>"))
         .withColumn("before", no_texts())
         .withColumn("after", _image())
         .withColumn("event_at", F.lit(None).cast("timestamp"))
@@ -40,8 +40,8 @@ def stream(spark: SparkSession, table: Table, rows: int) -> DataFrame:
     is_dead = F.col("id") >= rows
     return (
         keys.withColumn("operation", F.when(is_dead, "delete").otherwise("update"))
-        .withColumn("effect", F.when(is_dead, "remove").otherwise("merge"))
-        .withColumn("position", _base_position())
+        .withColumn("effect", F.when(is_dead, "remove").otherwise("update"))
+        .withColumn("log_position", _base_position())
         .withColumn("version", F.lit(0))
         .withColumn("before", _image())
         .withColumn("version", F.lit(1))
@@ -60,7 +60,7 @@ def shaped(changes: DataFrame, feed: Feed, window: str) -> DataFrame:
         "declared": F.col("table"),
         "key": F.array(F.col("id").cast("string")),
         "key_text": F.col("id").cast("string"),
-        "stable_prefix": F.size("position"),
+        "dedup_prefix": F.size("log_position"),
         "object": F.lit("base"),
         "generation": F.lit("1"),
         "line": F.col("id") + 1,
@@ -100,7 +100,7 @@ def identified(changes: DataFrame, table: Table) -> DataFrame:
     """The same rows with the ids that Weir's silver gives such events, so that it knows them when they come again."""
     return (
         changes.withColumn("table", F.lit(table.name))
-        .withColumn("identity", F.col("position").cast("array<string>"))
+        .withColumn("identity", F.col("log_position").cast("array<string>"))
         .withColumn("attribute_ops", no_texts())
         .withColumn("scope", F.lit(None).cast("map<string,string>"))
         .withColumn("event_id", event_id())

@@ -29,7 +29,7 @@ def newest(changes: pa.Table) -> pa.Table:
     """
     if len(changes) == 0:
         return changes
-    positions = changes["_weir_position"]
+    positions = changes["_weir_log_position"]
     lengths = pc.unique(pc.list_value_length(positions)).to_pylist()
     if len(lengths) > 1:
         raise ValueError(f"positions have different lengths: {lengths}")
@@ -45,7 +45,7 @@ def merge(changes: Path, table: Path) -> None:
     """Apply the changes to the Delta table."""
     latest = newest(ds.dataset(changes, format="parquet").to_table())
     values = {name: f"new.{name}" for name in latest.schema.names if name != "is_delete"}
-    newer = "new._weir_position > old._weir_position"
+    newer = "new._weir_log_position > old._weir_log_position"
     (
         DeltaTable(table)
         .merge(latest, "old.id = new.id", source_alias="new", target_alias="old")

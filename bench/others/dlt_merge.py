@@ -35,7 +35,7 @@ def newest(changes: pa.Table) -> pa.Table:
     """
     if len(changes) == 0:
         return changes
-    positions = changes["_weir_position"]
+    positions = changes["_weir_log_position"]
     lengths = pc.unique(pc.list_value_length(positions)).to_pylist()
     if len(lengths) > 1:
         raise ValueError(f"positions have different lengths: {lengths}")

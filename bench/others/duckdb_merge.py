@@ -35,8 +35,8 @@ def merge(changes: Path, folder: Path) -> None:
         columns = ", ".join(f'"{name}"' for name in names)
         values = ", ".join(f'new."{name}"' for name in names)
         updates = ", ".join(f'"{name}" = new."{name}"' for name in names)
-        newer = "new._weir_position > old._weir_position"
-        latest = "row_number() OVER (PARTITION BY id ORDER BY _weir_position DESC) = 1"
+        newer = "new._weir_log_position > old._weir_log_position"
+        latest = "row_number() OVER (PARTITION BY id ORDER BY _weir_log_position DESC) = 1"
         database.execute(
             f"""
             MERGE INTO item AS old USING ({read} QUALIFY {latest}) AS new ON old.id = new.id

@@ -15,7 +15,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
-from transforms.gold.columns import POSITION
+from transforms.gold.columns import LOG_POSITION
 
 
 class ResultsDiffer(Exception):
@@ -47,12 +47,14 @@ def newest_delivered(
     On the bench's drops a late change is an update of a row that is there, so that counting rows would not tell.
     """
     changes = textbook.typed(textbook.of_windows(lake, feed, table, windows), table)
-    kept = ("quantity", POSITION, "is_delete")
-    newest = changes.groupBy("id").agg(F.max_by(F.struct(*kept), F.col(POSITION)).alias("newest"))
+    kept = ("quantity", LOG_POSITION, "is_delete")
+    newest = changes.groupBy("id").agg(
+        F.max_by(F.struct(*kept), F.col(LOG_POSITION)).alias("newest")
+    )
     newest = newest.select("id", "newest.*")
     old = lake.table(Layer.GOLD, feed.name, table.name).read()
-    before = old.select("id", F.col(POSITION).alias("before"))
-    late = newest.join(before, on="id", how="inner").where(F.col("before") > F.col(POSITION))
+    before = old.select("id", F.col(LOG_POSITION).alias("before"))
+    late = newest.join(before, on="id", how="inner").where(F.col("before") > F.col(LOG_POSITION))
     untouched = old.join(newest, on="id", how="left_anti").select("quantity")
     arrived = newest.where("NOT is_delete").select("quantity")
     return late.count(), result_of(untouched.unionByName(arrived))

@@ -36,7 +36,9 @@ def ingest(lake: Lake, feed: Feed, window: str) -> None:
 def fold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> DataFrame:
     """One row per key: its newest change, by a hash aggregate."""
     changes = textbook.of_windows(lake, feed, table, windows)
-    newest = F.max_by(F.struct("effect", "after", "position", "event_id", "event_at"), "position")
+    newest = F.max_by(
+        F.struct("effect", "after", "log_position", "event_id", "event_at"), "log_position"
+    )
     return (
         changes.groupBy("key")
         .agg(newest.alias("newest"))

@@ -17,12 +17,12 @@ from assets.columns import types
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
-from transforms.gold.columns import EVENT_AT, EVENT_ID, POSITION
+from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION
 
 
 def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
     """Merge the newest change of each key."""
-    newest = Window.partitionBy("key").orderBy(F.desc("position"))
+    newest = Window.partitionBy("key").orderBy(F.desc("log_position"))
     changes = (
         of_windows(lake, feed, table, windows)
         .withColumn("number", F.row_number().over(newest))
@@ -30,9 +30,9 @@ def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
         .transform(lambda rows: typed(rows, table))
     )
     same = " AND ".join(f"old.`{name}` = new.`{name}`" for name in table.key)
-    newer = f"new.{POSITION} > old.{POSITION}"
+    newer = f"new.{LOG_POSITION} > old.{LOG_POSITION}"
     path = lake.table(Layer.GOLD, feed.name, table.name).path
-    columns = [*table.columns, POSITION, EVENT_ID, EVENT_AT]
+    columns = [*table.columns, LOG_POSITION, EVENT_ID, EVENT_AT]
     values = {f"`{name}`": f"new.`{name}`" for name in columns}
     (
         DeltaTable.forPath(lake.spark, path)
@@ -62,7 +62,7 @@ def typed(changes: DataFrame, table: Table) -> DataFrame:
 
     return changes.select(
         *[types.typed(text(name), kind).alias(name) for name, kind in table.columns.items()],
-        F.col("position").alias(POSITION),
+        F.col("log_position").alias(LOG_POSITION),
         F.col("event_id").alias(EVENT_ID),
         F.col("event_at").alias(EVENT_AT),
         (F.col("effect") == "remove").alias("is_delete"),

@@ -41,7 +41,7 @@ class Source:
 class Prices:
     """In dollars: an hour of a core with its memory, a gigabyte kept for a month, and a thousand requests by kind.
 
-    ``get``: those that only read an object or its head. ``put``: all others.
+    ``get``: those that only read an object or its head. ``replace``: all others.
     """
 
     core_hour: float = 0.05

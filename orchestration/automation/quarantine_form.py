@@ -26,7 +26,7 @@ class ListedState(Enum):
     """Which records a list shows: those in one state, or all."""
 
     open = "open"
-    mended = "mended"
+    repaired = "repaired"
     dismissed = "dismissed"
     too_late = "too late"
     all = "all"
@@ -51,22 +51,22 @@ class QuarantineForm(dg.Config):
         default=ListedState.open,
         description="To list, without ids: only records in this state, or all.",
     )
-    mended_payload: str = Field(
+    repaired_payload: str = Field(
         default="",
         description="To replay: what is to be read in place of the record, whose id stands alone under ids. The whole"
         " record as text, for CSV its row without the header. Empty: records are replayed as they are.",
     )
     force: bool = Field(
         default=False,
-        description="With a mended payload: record it also if it would be refused again.",
+        description="With a repaired payload: record it also if it would be quarantined again.",
     )
     later: bool = Field(
         default=False,
-        description="With a mended payload: only record it; the next run of the feed's windows takes it.",
+        description="With a repaired payload: only record it; the next run of the feed's windows takes it.",
     )
     reason: str = Field(
         default="",
-        description="Why. Needed to dismiss, and with a mended payload; it stands in decisions.<feed>.",
+        description="Why. Needed to dismiss, and with a repaired payload; it stands in decisions.<feed>.",
     )
     by: str = Field(
         default="", description="Who decides this. By default the user whom the run works as."
@@ -83,14 +83,14 @@ def refuse_contradictions(feed: Feed, form: QuarantineForm) -> None:
         raise DecisionRefused(
             feed.name, "say ids or all_of_reason, not both: they may name other records"
         )
-    if form.mended_payload and form.action != Action.replay:
+    if form.repaired_payload and form.action != Action.replay:
         raise DecisionRefused(
-            feed.name, f"a mended_payload is for the action replay, not for {form.action.value}"
+            feed.name, f"a repaired_payload is for the action replay, not for {form.action.value}"
         )
     for name, is_set in (("force", form.force), ("later", form.later)):
-        if is_set and not form.mended_payload:
+        if is_set and not form.repaired_payload:
             raise DecisionRefused(
-                feed.name, f"{name} goes with a mended_payload: without one, nothing is recorded"
+                feed.name, f"{name} goes with a repaired_payload: without one, nothing is recorded"
             )
     if form.state != ListedState.open and (form.action != Action.list or form.ids):
         raise DecisionRefused(

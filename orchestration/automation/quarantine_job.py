@@ -21,9 +21,9 @@ from assets.bookkeeping.quarantine.records import Records
 from assets.bookkeeping.quarantine.signing import signed
 from assets.lake import Lake
 from assets.shown_markdown import as_metadata
-from assets.upkeep import dismissing, mending
-from assets.upkeep.mending import Mended, bronze_rows
+from assets.upkeep import dismissing, repairing
 from assets.upkeep.record_contents import contents_of
+from assets.upkeep.repairing import Repaired, bronze_rows
 from assets.wording import counted
 from orchestration.automation.quarantine_form import (
     Action,
@@ -64,7 +64,7 @@ def build(feed: Feed) -> dg.JobDefinition:
         try:
             done = worked(lake, feed, config, context.instance)
         except WeirError as fault:
-            # What was refused is refused again.
+            # What was quarantined is quarantined again.
             raise dg.Failure(str(fault), allow_retries=False) from None
         for line in done.lines:
             context.log.info(line)
@@ -90,7 +90,7 @@ def worked(lake: Lake, feed: Feed, form: QuarantineForm, instance: dg.DagsterIns
     """Do what the form says.
 
     Raises:
-        DecisionRefused: the form's fields do not go together, or what it asks for is refused.
+        DecisionRefused: the form's fields do not go together, or what it asks for is quarantined.
     """
     refuse_contradictions(feed, form)
     quarantine = quarantine_of(lake, feed)
@@ -141,7 +141,10 @@ def shown(quarantine: Quarantine, form: QuarantineForm) -> Done:
         raise _for_the_command_line(quarantine.feed, "what this job shows", "show")
     records = picked(quarantine, form)[:SHOWN]
     rows = bronze_rows(quarantine.lake, quarantine.feed, records)
-    texts = ["\n".join(shown_in_full(quarantine.feed, one, rows.get(one.place))) for one in records]
+    texts = [
+        "\n".join(shown_in_full(quarantine.feed, one, rows.get(one.source_location)))
+        for one in records
+    ]
     return Done(texts, paragraphs(map(code_block, texts)))
 
 
@@ -154,13 +157,13 @@ def dismissed(quarantine: Quarantine, form: QuarantineForm) -> Done:
 
 
 def replayed(quarantine: Quarantine, form: QuarantineForm, instance: dg.DagsterInstance) -> Done:
-    """The records that are named, through their windows once more: mended, or as they are."""
+    """The records that are named, through their windows once more: repaired, or as they are."""
     # The run's jobs are made of the same definitions as this one.
     from orchestration.runs import replaying
 
     lake, feed = quarantine.lake, quarantine.feed
     records = picked(quarantine, form)
-    lines = mended(quarantine, form, records)
+    lines = repaired(quarantine, form, records)
     if form.later:
         windows = counted(len(records.windows), "window")
         lines.append(f"{feed.name}: {windows} due: launch {feed.name}_to_gold, or `weir run`")
@@ -175,19 +178,19 @@ def replayed(quarantine: Quarantine, form: QuarantineForm, instance: dg.DagsterI
     return Done(lines, page_after(quarantine, records, lines[-1]), "\n".join([*errors, *left]))
 
 
-def mended(quarantine: Quarantine, form: QuarantineForm, records: Records) -> list[str]:
+def repaired(quarantine: Quarantine, form: QuarantineForm, records: Records) -> list[str]:
     """Record the payload that the form gives, if it gives one; the lines that say so."""
-    if not form.mended_payload:
+    if not form.repaired_payload:
         return []
     feed = quarantine.feed
     if feed.masks_columns:
-        raise _for_the_command_line(feed, "a mended_payload", "replay")
+        raise _for_the_command_line(feed, "a repaired_payload", "replay")
     signature = signature_of(feed, form)
     if len(records) != 1 or not form.ids:
-        raise DecisionRefused(feed.name, "a mended_payload is of one record: give its id in ids")
-    payload = form.mended_payload.removesuffix("\n").removesuffix("\r").encode()
-    given = [Mended(records[0], payload)]
-    changed = mending.mend(quarantine.lake, feed, given, signature, unseen=form.force)
+        raise DecisionRefused(feed.name, "a repaired_payload is of one record: give its id in ids")
+    payload = form.repaired_payload.removesuffix("\n").removesuffix("\r").encode()
+    given = [Repaired(records[0], payload)]
+    changed = repairing.repair(quarantine.lake, feed, given, signature, unseen=form.force)
     line = words.record_line(records[0])
     if not changed:
         return [f"{feed.name}: it is what is read already: {line}"]

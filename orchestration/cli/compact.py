@@ -65,11 +65,11 @@ def report(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
     """What was kept and dropped of one table, and why no more, line by line."""
     would = "would be " if dry_run else ""
     yield f"gold.{feed}.{done.table}" + (" (dry run: nothing is changed)" if dry_run else "")
-    horizon = done.plan.new or done.plan.old
-    if horizon is None:
+    compaction_watermark = done.plan.new or done.plan.old
+    if compaction_watermark is None:
         yield f"  history: all {counted(done.kept, 'change')} kept"
     else:
-        at = "/".join(map(str, horizon.position))
+        at = "/".join(map(str, compaction_watermark.log_position))
         yield (
             f"  history: up to position {at} {would}folded into {counted(done.base, 'base row')}:"
             f" {counted(done.folded, 'change')} {would}dropped from silver, {done.kept:,} newer kept"

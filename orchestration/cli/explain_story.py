@@ -25,7 +25,7 @@ def story(name: str, table: Table, key_story: KeyStory) -> list[str]:
     copies = 0
     if key_story.base is not None:
         row, copies = key_story.base.row, key_story.base.copies
-        at = "/".join(map(str, key_story.base.horizon))
+        at = "/".join(map(str, key_story.base.compaction_watermark))
         what = "no row" if row is None else summed_up(row, copies, table)
         lines += ["", f"   0  all events up to position {at} are compacted; they left {what}"]
     if not is_anything_known(key_story):
@@ -44,7 +44,7 @@ def story(name: str, table: Table, key_story: KeyStory) -> list[str]:
     for event in key_story.ignored:
         lines += ["", f"   …  does not count ({event.reason}): {event.detail}"]
         lines.append(f"      {place(event.delivery)}")
-        lines += [f"      {event.delivery.mended}"] if event.delivery.mended else []
+        lines += [f"      {event.delivery.repaired}"] if event.delivery.repaired else []
     return [
         *lines,
         "",
@@ -61,7 +61,7 @@ def headline(number: int, step: Step) -> str:
     if step.derived and step.derived != "epoch":
         what += f", which follows from another event ({step.derived})"
     at = f"  {step.event_at:%Y-%m-%d %H:%M:%S}" if step.event_at else ""
-    return f"{number:>4}  {what}{at}  at position {'/'.join(map(str, step.position))}"
+    return f"{number:>4}  {what}{at}  at position {'/'.join(map(str, step.log_position))}"
 
 
 def what_it_did(step: Step, before: Image | None, copies: int, table: Table) -> list[str]:
@@ -113,10 +113,10 @@ def notes(step: Step, following: Sequence[Step]) -> list[str]:
     Windows are all that is known of when an event came: repeats within one are in its accounts, not in silver.
     """
     first, *others = step.deliveries
-    lines = [place(first), *[one.mended for one in step.deliveries if one.mended]]
+    lines = [place(first), *[one.repaired for one in step.deliveries if one.repaired]]
     if earlier := [later for later in following if later.deliveries[0].window < first.window]:
         lines.append(
-            f"came late, after {counted(len(earlier), 'event')} of earlier windows; it counts at its place"
+            f"came late, after {counted(len(earlier), 'event')} of earlier windows; it counts at its log position"
         )
     if others:
         lines.append(f"came again, and counts once: also {'; '.join(map(place, others))}")

@@ -15,7 +15,7 @@ from orchestration.feeds.running.automation import DeclaredAutomation
 from orchestration.feeds.running.checks import DeclaredCheck
 from orchestration.feeds.running.freshness import DeclaredFreshness
 from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
-from transforms.feed.feed import ScopeDeletes, TableNames, WindowSize
+from transforms.feed.feed import RangeDeletePolicy, TableNames, WindowSize
 
 _Text = Annotated[str, Field(min_length=1)]
 # The YAML of a feed file is read as texts; these are the words of YAML 1.2 for yes and no.
@@ -119,7 +119,8 @@ class DeclaredFeed(_Declared):
     format: _Text
     """What writes the drops."""
     landing: _Text
-    """Where they lie: a folder (relative to this file), ``s3://bucket/prefix/`` or ``kafka://broker:9092/topic,topic``."""
+    """Where they lie: a folder (relative to this file), ``s3://bucket/prefix/`` or
+    ``kafka://broker:9092/topic,topic``."""
     files: _Text | None = None
     """A glob over object names: which objects are drops. By default those with the format's usual extensions."""
     window: WindowSize = "hour"
@@ -138,7 +139,7 @@ class DeclaredFeed(_Declared):
     """The edge types, by name."""
     baseline: dict[_Text, _Text] = Field(default_factory=dict)
     """After a restored backup: by GPE partition, the ``LastTid`` of the backup's metadata."""
-    scope_deletes: ScopeDeletes = "apply"
+    range_deletes: RangeDeletePolicy = "apply"
     """Whether a truncate or drop of a whole table acts at once, or waits for ``weir release``."""
     accept_loss: dict[_Text, _Text] = Field(default_factory=dict)
     """Topics only: by partition (``orders/0``), the offset below which what Kafka deleted unread is given up."""

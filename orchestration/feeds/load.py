@@ -149,7 +149,7 @@ class _FeedFile:
             table_names=declared.table_names,
             tables=tables,
             accepted_losses=dict(accepted_losses_from(declared, self._misdeclared)),
-            scope_deletes=declared.scope_deletes,
+            range_deletes=declared.range_deletes,
             decisions=Decisions(
                 epochs=tuple(
                     self._epoch(declared, number) for number in range(len(declared.epochs))

@@ -1,7 +1,7 @@
-"""Windows of records that were mended, run again through the same assets as ever.
+"""Windows of records that were repaired, run again through the same assets as ever.
 
-Put here which windows a replay runs, and what became of the records. Not here: recording what was mended
-(``assets/upkeep/mending``), and the run (``execute``).
+Put here which windows a replay runs, and what became of the records. Not here: recording what was repaired
+(``assets/upkeep/repairing``), and the run (``execute``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from orchestration.runs.plan import Plan, bounded
 from transforms.feed.feed import Feed
 
 SHOWN = 50
-"""So many records that are mended, and that are not, are named at most."""
+"""So many records that are repaired, and that are not, are named at most."""
 
 
 def replayed(
@@ -44,12 +44,12 @@ def replayed(
 
 
 def outcome_lines(now: Quarantine, chosen: Records) -> tuple[list[str], list[str]]:
-    """What became of records, in lines: those that are mended, and those that are still in quarantine."""
+    """What became of records, in lines: those that are repaired, and those that are still in quarantine."""
     there = now.records.among(chosen)
-    left = there.without(there.where(state="mended"))
+    left = there.without(there.where(state="repaired"))
     name = now.feed.name
     return (
-        [*_lines(f"{name}: mended", chosen.without(left))],
+        [*_lines(f"{name}: repaired", chosen.without(left))],
         [*_lines(f"{name}: still in quarantine", left)],
     )
 

@@ -68,7 +68,7 @@ def show(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
 def effects_in_words(outcome: Outcome) -> Iterator[str]:
     """What deletes of many rows at once did to the run's gold tables."""
     for made in gold_tables(outcome):
-        for text in effect_lines(_scoped(made)):
+        for text in effect_lines(_range_deletes(made)):
             yield f"{outcome.plan.feed.name}.{made['name']}: {text}"
 
 
@@ -101,7 +101,7 @@ def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
         sheet.line(f"error: {name} was left as it was, because of the failed check", "red")
 
 
-def _scoped(table: Mapping[str, object]) -> tuple[RangeDeleteEffect, ...]:
-    changes = table["scoped"]
+def _range_deletes(table: Mapping[str, object]) -> tuple[RangeDeleteEffect, ...]:
+    changes = table["range_deletes"]
     assert isinstance(changes, list)
     return tuple(RangeDeleteEffect(**one) for one in changes)

@@ -50,12 +50,12 @@ def show_without_gold(lake: Lake, outcomes: Sequence[Outcome], feeds: Path, shee
 
 def without_gold(lake: Lake, outcome: Outcome, feeds: Path) -> Iterator[str]:
     """The lines for one feed: that it has no gold, which tables wait, and what to paste."""
-    feed, refused = outcome.plan.feed, refused_whole(outcome)
+    feed, quarantined = outcome.plan.feed, quarantined_whole(outcome)
     waiting = Waiting.of(_accounts(outcome))
-    if (waiting.changes or refused) and not any(gold_tables(outcome)):
+    if (waiting.changes or quarantined) and not any(gold_tables(outcome)):
         yield f"{feed.name}: this run made no gold."
     yield from _waiting(lake, feed, waiting, feeds)
-    for name, count in refused.items():
+    for name, count in quarantined.items():
         yield (
             f"{feed.name}: {counted(count, 'event')} of {name} went to quarantine, and none to gold:"
             f" `weir onboard {feed.landing} --print` proposes a declaration"
@@ -86,17 +86,17 @@ def _waiting(lake: Lake, feed: Feed, waiting: Waiting, feeds: Path) -> Iterator[
     yield from (f"    {line}" for line in lines)
 
 
-def refused_whole(outcome: Outcome) -> dict[str, int]:
+def quarantined_whole(outcome: Outcome) -> dict[str, int]:
     """The events of undeclared tables of which all went to quarantine, by the source's name."""
-    refused: dict[str, int] = {}
+    quarantined: dict[str, int] = {}
     taken = set()
     for account in _accounts(outcome):
         name = str(account["source_table"] or "")
         if account["declared"] is not None or not name or account["changes"]:
             taken.add(name)
         elif isinstance(account["quarantined"], int) and account["quarantined"]:
-            refused[name] = refused.get(name, 0) + account["quarantined"]
-    return {name: count for name, count in sorted(refused.items()) if name not in taken}
+            quarantined[name] = quarantined.get(name, 0) + account["quarantined"]
+    return {name: count for name, count in sorted(quarantined.items()) if name not in taken}
 
 
 def _accounts(outcome: Outcome) -> Iterator[Mapping[str, object]]:

@@ -30,7 +30,7 @@ EARLIER = {
 def make_earlier(lake: Lake, feed: Feed) -> None:
     """Give silver, accounting, progress and gold the shape that they had, and the declarations of another version."""
     silver = lake.table(Layer.SILVER, feed.name)
-    rows = silver.read().withColumnRenamed("stable_prefix", "settled").localCheckpoint()
+    rows = silver.read().withColumnRenamed("dedup_prefix", "settled").localCheckpoint()
     overwriting = rows.write.format("delta").mode("overwrite").partitionBy("window")
     overwriting.option("overwriteSchema", "true").save(silver.path)
     for layer, columns in (
@@ -70,7 +70,7 @@ def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path
     bring(lake, feed)
     assert names(lake, feed) == {1: "Ada", 2: "Ben"}
     silver = lake.table(Layer.SILVER, feed.name).read()
-    assert silver.where("stable_prefix IS NULL").count() == 0
+    assert silver.where("dedup_prefix IS NULL").count() == 0
     bring(lake, feed)
     assert planning.due(lake, feed).windows == []
 

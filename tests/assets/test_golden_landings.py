@@ -26,7 +26,7 @@ from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
 from tests.support.golden_landing import Laid, Row, laid, made, materialize
 from tests.support.pet_feed import lay
-from tests.transforms.formats.in_process import bronze, coordinates, outcomes_of
+from tests.transforms.formats.in_process import bronze, outcomes_of, source_location
 from tests.transforms.formats.in_topics import InTopic, as_bronze, in_topics
 from transforms.feed.windows import parse_window
 from transforms.formats import FORMATS
@@ -158,7 +158,7 @@ def text_of(key: Any) -> str | None:
 def only(rows: Iterable[Row], names: Iterable[str]) -> list[Row]:
     """These columns of the rows, in the order of their places."""
     wanted = [*names]
-    return sorted(({name: row[name] for name in wanted} for row in rows), key=coordinates)
+    return sorted(({name: row[name] for name in wanted} for row in rows), key=source_location)
 
 
 def in_microseconds(rows: Iterable[Row]) -> Iterator[Row]:

@@ -153,7 +153,7 @@ def record(object_name: str) -> QuarantinedRecord:
     found = object.__new__(QuarantinedRecord)
     for part in QuarantinedRecord.__dataclass_fields__:
         object.__setattr__(found, part, None)
-    object.__setattr__(found, "place", (object_name, "g", 1, 0))
+    object.__setattr__(found, "source_location", (object_name, "g", 1, 0))
     object.__setattr__(found, "id", "0123456789abcdef" * 4)
     return found
 

@@ -19,9 +19,9 @@ from assets.task_errors import WorkerLost
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import Record
+from transforms.records import json_documents
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import SourceFormat
-from transforms.splitting import json_documents
-from transforms.splitting.limits import DEFAULTS, Limits
 
 WINDOW = "2026-11-20T03"
 RECORDS = 100_000

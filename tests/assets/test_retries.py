@@ -1,4 +1,4 @@
-"""A step is tried again after a fault that may pass by itself, and not after one that somebody has to mend."""
+"""A step is tried again after a fault that may pass by itself, and not after one that somebody has to repair."""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Sequence

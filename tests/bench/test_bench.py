@@ -53,7 +53,7 @@ def test_the_textbook_makes_the_same_table_and_what_came_before_is_known_again(
     silver = work.lake("base").table(Layer.SILVER, "bench").read()
     events = silver.groupBy("event_id").agg(F.collect_set("window").alias("windows"))
     known = events.where(F.size("windows") > 1).count()
-    late = silver.where((F.col("window") == drops.WINDOW) & (F.col("position")[2] == 4)).count()
+    late = silver.where((F.col("window") == drops.WINDOW) & (F.col("log_position")[2] == 4)).count()
     assert known > 0
     assert late > 0
 
@@ -93,7 +93,7 @@ def test_an_ordinary_day_is_timed_to_its_end(
     found["one small window, weir run"].competitors["weir"]()()
     gold = next(tmp_path.glob("run_*/gold/bench/item"))
     newest = spark.read.format("delta").load(str(gold))
-    assert newest.where(F.col("_weir_position")[2] == LOG).count() > 0
+    assert newest.where(F.col("_weir_log_position")[2] == LOG).count() > 0
 
 
 # Great Expectations and what it imports use names that Python is about to drop.

@@ -15,7 +15,7 @@ from bench.lines.wanted import wanted_lines
 from bench.made.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
-from transforms.gold.columns import POSITION, RESET
+from transforms.gold.columns import LOG_POSITION, RESET
 
 SIZES = Sizes(rows=3_000, changes=300, tables=1, repeats=1)
 
@@ -29,7 +29,7 @@ def test_a_hundred_late_keys_are_folded_from_their_history(
     assert [*found] == ["100 late keys over 2 days of silver", "100 new keys over 2 days of silver"]
     days = work.lake("days_2").table(Layer.GOLD, "bench", "item").read()
     # Nothing but the snapshot has said whole rows: what came after it leaves the reset position there.
-    assert days.where(F.col(RESET) != F.col(POSITION)).count() == 600
+    assert days.where(F.col(RESET) != F.col(LOG_POSITION)).count() == 600
     outcomes = {}
     for name, line in found.items():
         outcome = line.competitors["weir"]()()
@@ -40,7 +40,7 @@ def test_a_hundred_late_keys_are_folded_from_their_history(
         changed = rows.exceptAll(days.select(rows.columns))
         assert changed.count() == 100
         if "late" in name:
-            # Their place is still that of the day's update.
-            assert changed.where(F.get(POSITION, F.lit(2)) >= 10).count() == 100
+            # Their position is still that of the day's update.
+            assert changed.where(F.get(LOG_POSITION, F.lit(2)) >= 10).count() == 100
     # One of the late updates says the city that its row has, so that it changes nothing but the row's origin.
     assert outcomes == {"late": (100, 100, 99), "new": (100, 0, 0)}

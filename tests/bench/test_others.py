@@ -28,7 +28,7 @@ def of_changes(*some: tuple[int, list[int], int, bool]) -> pa.Table:
     """Key, position, quantity, and whether it is a delete."""
     kinds = {
         "id": pa.int64(),
-        "_weir_position": pa.list_(pa.int64()),
+        "_weir_log_position": pa.list_(pa.int64()),
         "quantity": pa.int32(),
         "is_delete": pa.bool_(),
     }

@@ -31,9 +31,9 @@ _PARTS = (
     None,
 )
 _NUMBERS = (-(2**63), -1, 0, 1, 9, 10, 100, 2**63 - 1)
-_TEXTS = ("", "a", "b", "put", "merge", "remove", None)
+_TEXTS = ("", "a", "b", "replace", "update", "remove", None)
 ROOTS = pa.schema([("key", TEXTS), ("root", TEXTS)])
-SORTED = pa.schema([("kind", pa.string()), ("by", pa.binary()), ("place", NUMBERS)])
+SORTED = pa.schema([("kind", pa.string()), ("by", pa.binary()), ("log_position", NUMBERS)])
 """What rows of ``CollectPositions`` are sorted by, under names of its own."""
 
 
@@ -43,7 +43,7 @@ class Frames:
 
     ``rows``: with the columns ``FOLD_ROWS``. ``part``: with some of these columns, which may be null. ``asked``: rows
     with a ``key``, many of them with one that ``rows`` have, and some more than once. ``roots``: of some keys.
-    ``binaries``: with a column ``clock`` of bytes. ``places``: to be sorted (``SORTED``).
+    ``binaries``: with a column ``clock`` of bytes. ``log_positions``: to be sorted (``SORTED``).
     """
 
     rows: Any
@@ -51,11 +51,11 @@ class Frames:
     asked: Any
     roots: Any
     binaries: Any
-    places: Any
+    log_positions: Any
 
     def each(self, made: Callable[[Any], Any]) -> Frames:
         """The same, each frame made into another: an engine's own, say, or one without rows."""
-        found = (self.rows, self.part, self.asked, self.roots, self.binaries, self.places)
+        found = (self.rows, self.part, self.asked, self.roots, self.binaries, self.log_positions)
         return Frames(*map(made, found))
 
 
@@ -64,7 +64,7 @@ def drawn(seed: int, rows: int = ROWS) -> Frames:
     rng = Random(f"frames {seed}")
     keys = [_key(rng) for _ in range(rows // 6 + 1)]
     whole = pa.Table.from_pylist([_row(rng, keys) for _ in range(rows)], schema=FOLD_ROWS)
-    names = ("key", "position", "effect", "event_id", "after", "moved_from", "is_new", "copies")
+    names = ("key", "log_position", "effect", "event_id", "after", "moved_from", "is_new", "copies")
     part = pa.Table.from_pylist(
         [_with_nulls(rng, _row(rng, keys), names) for _ in range(rows)],
         schema=pa.schema([FOLD_ROWS.field(name) for name in names]),
@@ -76,8 +76,12 @@ def drawn(seed: int, rows: int = ROWS) -> Frames:
         {"key": rng.choice(keys), "clock": rng.choice([None, b"", pickle.dumps(("clock", at))])}
         for at in range(rows // 4)
     ]
-    places = [
-        {"kind": rng.choice("xy"), "by": rng.choice([b"", b"a", b"\xff"]), "place": _numbers(rng)}
+    log_positions = [
+        {
+            "kind": rng.choice("xy"),
+            "by": rng.choice([b"", b"a", b"\xff"]),
+            "log_position": _numbers(rng),
+        }
         for _ in range(rows // 2)
     ]
     clocks = pa.schema([("key", TEXTS), ("clock", pa.binary())])
@@ -85,7 +89,7 @@ def drawn(seed: int, rows: int = ROWS) -> Frames:
         *(whole, part, pa.table({"key": pa.array(asked, TEXTS)})),
         pa.Table.from_pylist(roots, schema=ROOTS),
         pa.Table.from_pylist(binaries, schema=clocks),
-        pa.Table.from_pylist(places, schema=SORTED),
+        pa.Table.from_pylist(log_positions, schema=SORTED),
     )
 
 
@@ -108,13 +112,13 @@ def _row(rng: Random, keys: list[list[str | None]]) -> dict[str, Any]:
         "key": rng.choice(keys),
         "is_new": rng.random() < 0.5,
         "effect": rng.choice(_TEXTS),
-        "position": _numbers(rng),
-        "stable_prefix": rng.randrange(5),
+        "log_position": _numbers(rng),
+        "dedup_prefix": rng.randrange(5),
         "event_id": rng.choice(_TEXTS),
         "event_at": rng.choice((None, 0, -1, 2**53 + 1)),
         **{name: [*_image(rng).items()] for name in ("before", "after", "attribute_ops")},
         "moved_from": rng.choice(keys),
-        "is_scoped": rng.random() < 0.5,
+        "is_range_delete": rng.random() < 0.5,
         "is_derived": rng.random() < 0.5,
         "stream": rng.choice(_TEXTS),
         "reset": _numbers(rng),
@@ -127,5 +131,5 @@ def _row(rng: Random, keys: list[list[str | None]]) -> dict[str, Any]:
 
 
 def _with_nulls(rng: Random, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    never = ("key", "position")
+    never = ("key", "log_position")
     return {name: row[name] if name in never or rng.random() < 0.7 else None for name in names}

@@ -55,13 +55,13 @@ def here(due: Due, *, reads_values: bool = True) -> Side:
 
 def stored_here(lake: Lake, plan: TablePlan) -> StoredInProcess:
     """The tables as they are now."""
-    return StoredInProcess.of(lake, plan.feed, plan.table, plan.name, plan.horizon)
+    return StoredInProcess.of(lake, plan.feed, plan.table, plan.name, plan.compaction_watermark)
 
 
 def by_spark(due: Due, session: SparkSession) -> Side:
     """The table by Spark."""
     stored = StoredBySpark(
-        GoldTable(due.lake, due.plan.feed, due.table, due.name), due.plan.horizon
+        GoldTable(due.lake, due.plan.feed, due.table, due.name), due.plan.compaction_watermark
     )
     silver = SilverBySpark.read(due.lake, due.plan)
     return Side(in_spark(session), due.plan, silver, stored)

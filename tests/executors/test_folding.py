@@ -58,7 +58,7 @@ def assert_same(both: Both, folded: tuple[Folded[Any], Folded[Any]]) -> None:
         side.engine.rows(
             {
                 "rows": side.run.select(one.rows, columns),
-                "rows that keep values": side.run.where(one.rows, EFFECT, "merge"),
+                "rows that keep values": side.run.where(one.rows, EFFECT, "update"),
                 "versions": one.versions,
             }
         )

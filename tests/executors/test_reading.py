@@ -20,7 +20,7 @@ from transforms.gold.change import Key
 from transforms.gold.fold_rows import GOLD, TOMBSTONE, fold_rows
 
 WITH_RANGE_DELETES = ("kinds.item", "kinds.account", "graphs.vertex_Person", "graphs.edge_Knows")
-MAY_LACK = ("some tombstones", "places in other streams")
+MAY_LACK = ("some tombstones", "positions in other streams")
 SOME = 3
 """One key in so many is asked for."""
 
@@ -50,7 +50,7 @@ def frames_of(side: Side, keys: list[Key]) -> Mapping[str, Any]:
         found["some versions"] = stored.versions(some)
     across = side.fold(onto_gold=False).deletes.across
     if across is not None:
-        found["places in other streams"] = across.positions
+        found["positions in other streams"] = across.positions
     return {what: run.staged(frame, AsRead(side.plan.table)) for what, frame in found.items()}
 
 
@@ -93,7 +93,10 @@ def test_both_read_the_same_range_deletes(
         side.fold(onto_gold=False).deletes for side in (here(due), by_spark(due, spark))
     )
     assert sorted(map(repr, theirs.every)) == sorted(map(repr, ours.every))
-    assert (theirs.by_event.keys(), theirs.places) == (ours.by_event.keys(), ours.places)
+    assert (theirs.by_event.keys(), theirs.source_locations) == (
+        ours.by_event.keys(),
+        ours.source_locations,
+    )
     assert ours.every
     if due.plan.crosses:
         assert ours.across is not None

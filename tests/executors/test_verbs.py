@@ -52,7 +52,7 @@ def never_null(row: Record, what: int | None = None) -> Record:
             nothing = []
         elif pa.types.is_boolean(one.type):
             nothing = False
-        elif one.name in ("stable_prefix", "copies"):
+        elif one.name in ("dedup_prefix", "copies"):
             nothing = 0
         value = row.get(one.name)
         found[one.name] = nothing if value is None else value
@@ -91,12 +91,12 @@ def in_order(
     return runs(sorted(together, key=lambda row: repr([row[name] for name in by])), by, within)
 
 
-OF_GROUP = ("group",), ("what", "position")
-OF_PLACE = ("kind", "by"), ("place",)
+OF_GROUP = ("group",), ("what", "log_position")
+OF_LOG_POSITION = ("kind", "by"), ("log_position",)
 CLOCKS = [("clock", at) for at in range(0, 99, 7)]
 SOME_CLOCKS = [pickle.dumps(one) for one in CLOCKS]
-OF_PREFIX = ("stable_prefix",), ()
-NAMES = {"key": "other", "position": "key", "is_new": "is_new"}
+OF_PREFIX = ("dedup_prefix",), ()
+NAMES = {"key": "other", "log_position": "key", "is_new": "is_new"}
 
 
 def together(most: int | None) -> Verb:
@@ -145,8 +145,8 @@ VERBS: dict[str, tuple[Verb, Meaning]] = {
         lambda given: of(given.rows),
     ),
     "where": (
-        lambda run, it: run.where(it.rows, "effect", "put"),
-        lambda given: (row for row in of(given.rows) if row["effect"] == "put"),
+        lambda run, it: run.where(it.rows, "effect", "replace"),
+        lambda given: (row for row in of(given.rows) if row["effect"] == "replace"),
     ),
     "where it is empty": (
         lambda run, it: run.where(it.rows, "stream", ""),
@@ -203,22 +203,26 @@ VERBS: dict[str, tuple[Verb, Meaning]] = {
         lambda given: in_order(of(given.rows), *OF_GROUP),
     ),
     "sorted": (
-        lambda run, it: run.staged(run.sorted(it.places, *OF_PLACE), RunsOf(*OF_PLACE)),
-        lambda given: in_order(of(given.places), *OF_PLACE),
+        lambda run, it: run.staged(
+            run.sorted(it.log_positions, *OF_LOG_POSITION), RunsOf(*OF_LOG_POSITION)
+        ),
+        lambda given: in_order(of(given.log_positions), *OF_LOG_POSITION),
     ),
     "sorted in one task": (
-        lambda run, it: run.staged(run.sorted(it.places, *OF_PLACE, 1), RunsOf(*OF_PLACE)),
-        lambda given: in_order(of(given.places), *OF_PLACE),
+        lambda run, it: run.staged(
+            run.sorted(it.log_positions, *OF_LOG_POSITION, 1), RunsOf(*OF_LOG_POSITION)
+        ),
+        lambda given: in_order(of(given.log_positions), *OF_LOG_POSITION),
     ),
     "in order": (
         # All rows belong together, and so are in one order.
         lambda run, it: run.staged(
-            run.in_order(it.rows, "stable_prefix", Ranges("copies", 10**6), 1), RunsOf(*OF_PREFIX)
+            run.in_order(it.rows, "dedup_prefix", Ranges("copies", 10**6), 1), RunsOf(*OF_PREFIX)
         ),
         lambda given: in_order(of(given.rows), *OF_PREFIX),
     ),
     "in order, in several tasks": (
-        lambda run, it: run.in_order(it.rows, "stable_prefix", Ranges("copies", 3), SMALL + 1),
+        lambda run, it: run.in_order(it.rows, "dedup_prefix", Ranges("copies", 3), SMALL + 1),
         lambda given: of(given.rows),
     ),
     "looked up": (

@@ -65,9 +65,11 @@ def events(seed: int, keys: int) -> list[Event]:
         name = rng.choice([*drawn])
         key = drawn[name](rng)
         others = {"typed": VALUES, "keyed": {"seen": "bigint"}, "copied": {}}[name]
-        effect = rng.choice(("put", "put", "merge", "remove") if others else ("put", "remove"))
+        effect = rng.choice(
+            ("replace", "replace", "update", "remove") if others else ("replace", "remove")
+        )
         values = {} if effect == "remove" else _image(rng, others, nulls=True)
-        if effect == "merge":
+        if effect == "update":
             values = {one: values[one] for one in rng.sample([*values], len(values) // 2)}
         image = key | values
         before, after = (image, {}) if effect == "remove" else ({}, image)

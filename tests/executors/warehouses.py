@@ -34,13 +34,13 @@ from tests.executors import typed_events
 from tests.laws.drawn import model_histories
 from tests.support import tigergraph_store
 from tests.support.tigergraph_store import Store
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
-from transforms.horizons import Horizon
 
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 IN_GOLD, DUE = WINDOWS[:2], WINDOWS[1:]
 COMPACTED = ("item", "log", "typed")
-HORIZON = Horizon((0, 1, 12))
+COMPACTION_WATERMARK = CompactionWatermark((0, 1, 12))
 DUE_TABLES = (
     *(f"kinds.{name}" for name in ("item", "edge", "triple", "log", "account", "stock", "replica")),
     *(f"kinds.{table.name}" for table in typed_events.TABLES),
@@ -125,22 +125,22 @@ def described(folder: Path) -> Feed:
     rng = Random("described")
     lines: dict[str, list[object]] = defaultdict(list)
     for at in range(160):
-        effect = rng.choice(("put", "put", "merge", "remove"))
+        effect = rng.choice(("replace", "replace", "update", "remove"))
         image = {
             "Id": rng.choice(("1", "02", "3", " 4", "5", "no number")),
             "unit price": rng.choice(("1", "007", None)),
             "a.b": rng.choice(("x", "", None)),
             "note": f"at {at}",
         }
-        if effect == "merge":
+        if effect == "update":
             del image[rng.choice(("unit price", "a.b", "note"))]
         number = at // 40
         # The first window tells no schema, so that its changes wait.
         tells = number > 0 and rng.random() < 0.7 and image["Id"] != "no number"
         line = {
-            **{"table": "pets", "operation": effect, "effect": effect, "stable_prefix": 3},
+            **{"table": "pets", "operation": effect, "effect": effect, "dedup_prefix": 3},
             **{"before": image if effect == "remove" else {}, "event_at_ms": 1000 * at},
-            **{"after": {} if effect == "remove" else image, "position": [0, 1, at]},
+            **{"after": {} if effect == "remove" else image, "log_position": [0, 1, at]},
             **{"identity": [str(at)], "told": told if tells else None},
         }
         lines[WINDOWS[number]].append(line)
@@ -187,9 +187,9 @@ def _to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
 
 
 def _compact(lake: Lake, feed: Feed, table: Table) -> None:
-    """Give the table a base and a horizon; a compaction does so by Spark, and removes from silver what is below."""
+    """Give the table a base and a watermark; a compaction does so by Spark, and removes from silver what is below."""
     plan = plan_of(lake, feed, table, table.name, [])
-    below = replace(SilverInProcess.of(lake, plan), up_to=HORIZON)
+    below = replace(SilverInProcess.of(lake, plan), up_to=COMPACTION_WATERMARK)
     rows = TableFold.of(InProcess(), plan, below).to_base()
     states = base_rows.of_states(lake.spark.createDataFrame(rows), table.name)
-    bases.write(lake, feed, NewBase(table.name, table, states, HORIZON, IN_GOLD[-1]))
+    bases.write(lake, feed, NewBase(table.name, table, states, COMPACTION_WATERMARK, IN_GOLD[-1]))

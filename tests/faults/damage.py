@@ -76,11 +76,11 @@ def state(lake: Lake) -> tuple[Rows, Rows]:
     )
     columns = [F.col(name).cast("string").alias(name) for name in COLUMNS]
     at = F.unix_millis("_weir_event_at").alias("at")
-    rows = gold.select(*columns, "_weir_position", "_weir_event_id", at).collect()
+    rows = gold.select(*columns, "_weir_log_position", "_weir_event_id", at).collect()
     found: Rows = {(row["case_id"], row["id"]): tuple(row)[2:] for row in rows}
     assert len(found) == len(rows), "two rows of one key"
     stones: Rows = {
-        (row["case_id"], str(row["id"])): (row["_weir_position"], row["_weir_event_id"])
-        for row in tombstones.orderBy("_weir_position").collect()
+        (row["case_id"], str(row["id"])): (row["_weir_log_position"], row["_weir_event_id"])
+        for row in tombstones.orderBy("_weir_log_position").collect()
     }
     return found, {key: stone for key, stone in stones.items() if key not in found}

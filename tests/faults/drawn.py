@@ -87,11 +87,11 @@ class Drawn:
             for key, row in state.rows.items():
                 values = [row.values[name] for name in COLUMNS if name not in KEY_COLUMNS]
                 texts = [None if value is None else str(value) for value in values]
-                rows[key] = (*texts, list(row.position), row.event_id, row.event_at_ms)
-            for key, (position, last) in state.tombstones.items():
-                if self.old and position[2] < FIRST_NEW_LOG:
+                rows[key] = (*texts, list(row.log_position), row.event_id, row.event_at_ms)
+            for key, (log_position, last) in state.tombstones.items():
+                if self.old and log_position[2] < FIRST_NEW_LOG:
                     continue
-                tombstones[key] = (list(position), last)
+                tombstones[key] = (list(log_position), last)
         return rows, tombstones
 
 
@@ -130,7 +130,7 @@ def shuffled(seed: int, names: list[str], histories: int) -> dict[str, list[Even
 
 def moved_on(event: Event) -> Event:
     """The event as it would be in the new era."""
-    epoch, phase, log, *rest = event.position
+    epoch, phase, log, *rest = event.log_position
     assert event.event_at_ms is not None  # only snapshot rows have no time
     at = event.event_at_ms + int(NEW_ERA.total_seconds() * 1000)
-    return replace(event, position=(epoch, phase, log + FIRST_NEW_LOG, *rest), event_at_ms=at)
+    return replace(event, log_position=(epoch, phase, log + FIRST_NEW_LOG, *rest), event_at_ms=at)

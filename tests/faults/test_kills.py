@@ -62,7 +62,11 @@ def test_runs_killed_at_random_moments_leave_the_tables_of_one_that_was_not(
         if due := planning.due(one, feed).windows:
             bring(one, feed, due)
         list(compaction.compact_feed(one, feed, dict(feed.tables), dry_run=False))
-    assert bases.horizons(lake, feed) == bases.horizons(reference, feed) != {}
+    assert (
+        bases.compaction_watermarks(lake, feed)
+        == bases.compaction_watermarks(reference, feed)
+        != {}
+    )
     found = damage(lake, reference, drawn)
     for layer, times in died.items():
         tell(f"SIGKILL in {layer}", times, *found.counts)

@@ -29,7 +29,7 @@ expectations:
 WINDOWS: Final = ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05")
 WRONG: Final = "very heavy"
 """A weight that is no number."""
-MENDED: Final = "71.50"
+REPAIRED: Final = "71.50"
 
 
 def lay_farm(folder: Path) -> None:

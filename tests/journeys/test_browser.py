@@ -1,6 +1,6 @@
 """A morning with the UI, in a real browser on the real daemon: one story, whose steps go on from each other.
 
-Three windows are launched and seen to finish, the check that did not pass is opened, the record behind it is mended
+Three windows are launched and seen to finish, the check that did not pass is opened, the record behind it is repaired
 and replayed, and the report and Data Docs are opened. What is pressed is what a person presses; the commands are those
 of docs/quarantine.md. Not here: what each page shows of a feed that has run (``test_ui``).
 """
@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.commands import LONG
-from tests.journeys.farm import MENDED, WINDOWS, WRONG
+from tests.journeys.farm import REPAIRED, WINDOWS, WRONG
 from tests.journeys.server import Server
 
 pytestmark = pytest.mark.journey
@@ -27,12 +27,12 @@ RUN_PATIENCE = 240_000
 QUARANTINED = "/assets/silver/farm/farm_silver?view=checks&checkDetail=nothing_quarantined"
 
 
-def test_from_a_launched_backfill_to_a_mended_record(server: Server, browser_page: Page) -> None:
+def test_from_a_launched_backfill_to_a_repaired_record(server: Server, browser_page: Page) -> None:
     page = browser_page
     shows_the_graph(page)
     launches_three_windows(page)
     finds_the_record_that_was_refused(page)
-    mends_it(server)
+    repairs_it(server)
     sees_the_command_s_run_on_the_timeline(page)
     sees_the_check_pass(page)
     opens_data_docs(page)
@@ -74,14 +74,18 @@ def finds_the_record_that_was_refused(page: Page) -> None:
     expect(page.get_by_text("weir quarantine export farm").first).to_be_visible()
 
 
-def mends_it(server: Server) -> None:
+def repairs_it(server: Server) -> None:
     """It is written out, edited as in an editor, and given back: its window is run again."""
-    weir(server, "quarantine", "export", "farm", "--to", "mend")
-    (file,) = (one for one in (folder_of(server) / "mend").iterdir() if one.stem != "coordinates")
+    weir(server, "quarantine", "export", "farm", "--to", "repair")
+    (file,) = (
+        one for one in (folder_of(server) / "repair").iterdir() if one.stem != "source_locations"
+    )
     assert WRONG in file.read_text()
-    file.write_text(file.read_text().replace(WRONG, MENDED))
-    printed = weir(server, "quarantine", "replay", "farm", "mend", "--reason", "words are no kilos")
-    assert "farm: mended: " in printed
+    file.write_text(file.read_text().replace(WRONG, REPAIRED))
+    printed = weir(
+        server, "quarantine", "replay", "farm", "repair", "--reason", "words are no kilos"
+    )
+    assert "farm: repaired: " in printed
 
 
 def sees_the_command_s_run_on_the_timeline(page: Page) -> None:

@@ -51,7 +51,7 @@ def weir(tmp_path: Path) -> Weir:
     return Weir(tmp_path)
 
 
-def test_records_of_json_are_listed_mended_replayed_and_given_up(
+def test_records_of_json_are_listed_repaired_replayed_and_given_up(
     weir: Weir, tmp_path: Path
 ) -> None:
     weir.feed("zoo", ZOO)
@@ -75,13 +75,13 @@ def test_records_of_json_are_listed_mended_replayed_and_given_up(
 
     _, out, _ = weir("quarantine", "show", "zoo", str(wrong["id"])[:6])
     assert "found       id is one, which is no int" in out
-    assert "what to do  If the declaration is wrong, mend the feed file" in out
+    assert "what to do  If the declaration is wrong, repair the feed file" in out
     assert '    "id": "one",' in out.splitlines()
 
-    folder = tmp_path / "mend"
+    folder = tmp_path / "repair"
     _, out, _ = weir("quarantine", "export", "zoo", "--to", str(folder))
     assert {one.name for one in folder.iterdir()} == {
-        "coordinates.json", f"{str(wrong['id'])[:12]}.json", f"{str(cut['id'])[:12]}.json",
+        "source_locations.json", f"{str(wrong['id'])[:12]}.json", f"{str(cut['id'])[:12]}.json",
     }  # fmt: skip
     file = folder / f"{str(wrong['id'])[:12]}.json"
     assert file.read_bytes() == unfit.encode() + b"\n"
@@ -97,11 +97,11 @@ def test_records_of_json_are_listed_mended_replayed_and_given_up(
         "quarantine", "replay", "zoo", str(folder), "--reason", "a typo", "--by", "ann"
     )
     assert code == 0
-    assert f"zoo: mended: {str(wrong['id'])[:12]}" in out
+    assert f"zoo: repaired: {str(wrong['id'])[:12]}" in out
     _, out, _ = weir("query", "SELECT id, name FROM gold.zoo.pets", "--format", "jsonl")
     assert json.loads(out) == {"id": 1, "name": "Bea"}
-    (mended,) = weir.listed("zoo", "--state", "mended")
-    assert [mended[one] for one in ("id", "decided_by", "decision")] == [
+    (repaired,) = weir.listed("zoo", "--state", "repaired")
+    assert [repaired[one] for one in ("id", "decided_by", "decision")] == [
         wrong["id"],
         "ann",
         "a typo",
@@ -109,7 +109,7 @@ def test_records_of_json_are_listed_mended_replayed_and_given_up(
     _, out, _ = weir("quarantine", "show", "zoo", str(wrong["id"]))
     assert "original, as it landed (bronze keeps it):" in out
     assert "read in its place, decided " in out
-    assert "mended by ann" in weir("explain", "zoo", "pets", "1")[1]
+    assert "repaired by ann" in weir("explain", "zoo", "pets", "1")[1]
 
     # As it is the other cannot be taken: it is said, and given up.
     code, out, _ = weir("quarantine", "replay", "zoo", str(cut["id"])[:8])
@@ -118,18 +118,21 @@ def test_records_of_json_are_listed_mended_replayed_and_given_up(
     code, out, _ = weir("quarantine", "dismiss", "zoo", "--all", "--reason", "torn")
     assert out.splitlines()[-1] == "zoo: 1 record dismissed; nothing waits for them now"
     assert weir.listed("zoo") == []
-    assert [one["state"] for one in weir.listed("zoo", "--state", "all")] == ["mended", "dismissed"]
+    assert [one["state"] for one in weir.listed("zoo", "--state", "all")] == [
+        "repaired",
+        "dismissed",
+    ]
     assert "no open record in quarantine" in weir("quarantine", "list", "zoo")[1]
     code, _, err = weir("quarantine", "dismiss", "zoo", str(wrong["id"]), "--reason", "x")
-    assert (code, "it is mended, so that nothing waits for it" in err) == (2, True)
+    assert (code, "it is repaired, so that nothing waits for it" in err) == (2, True)
 
 
-def test_a_row_of_csv_is_mended_below_its_header(weir: Weir, tmp_path: Path) -> None:
+def test_a_row_of_csv_is_repaired_below_its_header(weir: Weir, tmp_path: Path) -> None:
     weir.feed("tpch", TPCH)
     lay(tmp_path / "tpch", "2025-11-20/03/region/a.csv", b"id,name\n1,Asia\ntwo,Europe\n")
     assert weir("run")[0] == 0
     (wrong,) = weir.listed("tpch")
-    folder = tmp_path / "mend"
+    folder = tmp_path / "repair"
     weir("quarantine", "export", "tpch", "--to", str(folder))
     file = folder / f"{str(wrong['id'])[:12]}.csv"
     content = file.read_bytes()
@@ -150,14 +153,14 @@ def test_a_row_of_csv_is_mended_below_its_header(weir: Weir, tmp_path: Path) -> 
     assert [json.loads(line) for line in out.splitlines()] == [
         {"id": 1, "name": "Asia"}, {"id": 2, "name": "Europe"},
     ]  # fmt: skip
-    assert [one["state"] for one in weir.listed("tpch", "--state", "all")] == ["mended"]
+    assert [one["state"] for one in weir.listed("tpch", "--state", "all")] == ["repaired"]
 
 
 def test_files_that_nobody_wrote_out_are_refused(weir: Weir, tmp_path: Path) -> None:
     weir.feed("zoo", ZOO)
     (tmp_path / "mine.json").write_text("{}")
     code, _, err = weir("quarantine", "replay", "zoo", str(tmp_path / "mine.json"))
-    assert (code, "has no coordinates.json" in err) == (2, True)
+    assert (code, "has no source_locations.json" in err) == (2, True)
     code, _, err = weir("quarantine", "replay", "zoo")
     assert (code, "say which records" in err) == (2, True)
 

@@ -49,7 +49,7 @@ def test_what_weir_keeps_for_itself_is_in_a_graph_of_its_own(page: Page) -> None
 def test_gold_shows_its_rows_columns_and_storage(page: Page) -> None:
     page.goto("/assets/gold/zoo/pets")
     expect(page.get_by_text("Row count", exact=True).first).to_be_visible()
-    for column in ("id", "name", "weight", "_weir_position"):
+    for column in ("id", "name", "weight", "_weir_log_position"):
         expect(page.get_by_text(column, exact=True).first).to_be_visible()
     expect(page.get_by_text("decimal(6,2)").first).to_be_visible()
     expect(page.get_by_text("gold.zoo.pets", exact=True).first).to_be_visible()

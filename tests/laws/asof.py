@@ -10,20 +10,20 @@ from pyspark.sql import functions as F
 
 from assets.lake import Lake
 from assets.layers import Layer
-from tests.laws.oracle.event import Event, Key, Position, Table
+from tests.laws.oracle.event import Event, Key, LogPosition, Table
 from tests.laws.oracle.oracle import current
 from transforms.feed.feed import Feed
 
 Status = dict[Key, tuple[object, ...]]
 """The rows that stand at a position: their values, and the change that they are from."""
-Version = tuple[Key, Position, Position | None, tuple[object, ...]]
+Version = tuple[Key, LogPosition, LogPosition | None, tuple[object, ...]]
 
 
-def oracle_as_of(events: Iterable[Event], place: Position, shape: Table) -> Status:
+def oracle_as_of(events: Iterable[Event], log_position: LogPosition, shape: Table) -> Status:
     """What the oracle says of the events up to a position."""
-    state = current([event for event in events if event.position <= place], shape)
+    state = current([event for event in events if event.log_position <= log_position], shape)
     return {
-        key: (*(row.values[name] for name in shape.columns), list(row.position), row.event_id)
+        key: (*(row.values[name] for name in shape.columns), list(row.log_position), row.event_id)
         for key, row in state.rows.items()
     }
 
@@ -49,12 +49,12 @@ def versions_by_case(lake: Lake, feed: Feed, name: str) -> dict[str, list[Versio
     return found
 
 
-def as_of(versions: Iterable[Version], place: Position) -> Status:
+def as_of(versions: Iterable[Version], log_position: LogPosition) -> Status:
     """The versions that stand at a position: begun by then, and not ended."""
     return {
         key: standing
         for key, begins, ends, standing in versions
-        if begins <= place and (ends is None or ends > place)
+        if begins <= log_position and (ends is None or ends > log_position)
     }
 
 
@@ -64,8 +64,11 @@ def assert_same_at_every_position(
     """Compare both at every position of these cases; returns how many positions there were."""
     compared = 0
     for case, of_case in events.items():
-        for place in sorted({event.position for event in of_case}):
-            found, expected = as_of(versions[case], place), oracle_as_of(of_case, place, shape)
-            assert found == expected, f"{case} as of {place}"
+        for log_position in sorted({event.log_position for event in of_case}):
+            found, expected = (
+                as_of(versions[case], log_position),
+                oracle_as_of(of_case, log_position, shape),
+            )
+            assert found == expected, f"{case} as of {log_position}"
             compared += 1
     return compared

@@ -7,41 +7,46 @@ from dataclasses import dataclass
 from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.upkeep import compaction
-from assets.upkeep.horizon_plans import Plan
-from tests.laws.oracle.event import Event, Position, event_id
+from assets.upkeep.compaction_plans import Plan
+from tests.laws.oracle.event import Event, LogPosition, event_id
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed
-from transforms.horizons import Horizon
 
 
-def compact(lake: Lake, feed: Feed, horizon: Position) -> None:
+def compact(lake: Lake, feed: Feed, compaction_watermark: LogPosition) -> None:
     """Compact every table of the feed up to this position, whatever the feed says of retention."""
     for name, table in feed.tables.items():
-        plan = Plan(None, Horizon(horizon), ())
+        plan = Plan(None, CompactionWatermark(compaction_watermark), ())
         compaction.with_history(lake, plan_of(lake, feed, table, name, []), plan, dry_run=False)
 
 
 @dataclass(frozen=True)
 class Compacted:
-    """What a horizon means for events: ``known`` are those that were there when it was drawn, by id."""
+    """What a compaction watermark means for events: ``known`` are those that were there when it was drawn, by id."""
 
-    horizon: Position
+    compaction_watermark: LogPosition
     known: frozenset[str]
 
     @classmethod
-    def of(cls, horizon: Position, delivered: list[Event]) -> Compacted:
+    def of(cls, compaction_watermark: LogPosition, delivered: list[Event]) -> Compacted:
         """Drawn when these had been delivered."""
-        below = (event for event in delivered if is_covered(event.position, horizon))
-        return cls(horizon, frozenset(map(event_id, below)))
+        below = (
+            event for event in delivered if is_covered(event.log_position, compaction_watermark)
+        )
+        return cls(compaction_watermark, frozenset(map(event_id, below)))
 
     def is_too_late(self, event: Event) -> bool:
-        """True for what should have come before the horizon was drawn."""
-        return is_covered(event.position, self.horizon) and event_id(event) not in self.known
+        """True for what should have come before the compaction watermark was drawn."""
+        return (
+            is_covered(event.log_position, self.compaction_watermark)
+            and event_id(event) not in self.known
+        )
 
     def is_known(self, event: Event) -> bool:
         """True for repeats of what is in the base."""
         return event_id(event) in self.known
 
 
-def is_covered(position: Position, horizon: Position) -> bool:
-    """True at or below the horizon."""
-    return position <= horizon[: len(position)]
+def is_covered(log_position: LogPosition, compaction_watermark: LogPosition) -> bool:
+    """True at or below the compaction watermark."""
+    return log_position <= compaction_watermark[: len(log_position)]

@@ -72,12 +72,12 @@ class World:
             state = current([event for event in counting if event.table == table], shape)
             for key, row in state.rows.items():
                 values = tuple(row.values[column] for column in shape.columns)
-                place = (list(row.position), row.event_id, row.event_at_ms)
+                place = (list(row.log_position), row.event_id, row.event_at_ms)
                 rows[key] = (row.copies, *values, *place)
-            for key, (position, last) in state.tombstones.items():
-                # A tombstone at or below the horizon goes: nothing older can come.
+            for key, (log_position, last) in state.tombstones.items():
+                # A tombstone at or below the compaction watermark goes: nothing older can come.
                 if compacted is None or last not in compacted.known:
-                    tombstones[key] = (list(position), last)
+                    tombstones[key] = (list(log_position), last)
         return rows, tombstones
 
 
@@ -136,7 +136,7 @@ def found(lake: Lake, feed: Feed, name: str) -> Outcome:
     at = F.unix_millis("_weir_event_at").alias("at")
     rows: dict[Key, tuple[object, ...]] = {}
     copies: Counter[Key] = Counter()
-    for row in gold.select(*values, "_weir_position", "_weir_event_id", at).collect():
+    for row in gold.select(*values, "_weir_log_position", "_weir_event_id", at).collect():
         plain = tuple(row)
         key = tuple(text(row[column]) for column in table.identity)
         copies[key] += 1
@@ -149,7 +149,7 @@ def found(lake: Lake, feed: Feed, name: str) -> Outcome:
             tuple(json.loads(row[own])) if own else tuple(text(row[column]) for column in table.key)
         )
         # Those of keys that came back are idle until compaction, and so are older ones of a key.
-        stone = row["_weir_position"], row["_weir_event_id"]
+        stone = row["_weir_log_position"], row["_weir_event_id"]
         if key not in rows and (key not in tombstones or tombstones[key] < stone):
             tombstones[key] = stone
     return {key: (copies[key], *row) for key, row in rows.items()}, tombstones

@@ -38,8 +38,8 @@ from transforms.event import Pending
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord, Record
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import Decode, SourceFormat
-from transforms.splitting.limits import DEFAULTS, Limits
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 40)
@@ -47,7 +47,7 @@ WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 SEVERAL = "several"
 TABLE = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES, tuple(sorted(COLUMNS)))
 SHAPE = OracleTable("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
-STANDS = ("_weir_position", "_weir_event_id", "_weir_event_at")
+STANDS = ("_weir_log_position", "_weir_event_id", "_weir_event_at")
 
 Key = tuple[str | None, ...]
 
@@ -78,9 +78,9 @@ def world(formats: dict[str, str], seed: int) -> World:
         state = current(events, SHAPE)
         for key, row in state.rows.items():
             values = [plain(row.values[column]) for column in COLUMNS if column not in KEY_COLUMNS]
-            rows[key] = (*values, list(row.position), row.event_id, row.event_at_ms)
-        for key, (position, last) in state.tombstones.items():
-            tombstones[key] = (list(position), last)
+            rows[key] = (*values, list(row.log_position), row.event_id, row.event_at_ms)
+        for key, (log_position, last) in state.tombstones.items():
+            tombstones[key] = (list(log_position), last)
     feed = Feed("laws", SEVERAL, "/nowhere", tables={"item": TABLE})
     return World(feed, formats, delivered, rows, tombstones)
 
@@ -198,7 +198,7 @@ def gold_rows(lake: Lake, world: World) -> dict[Key, tuple[object, ...]]:
     frame = lake.table(Layer.GOLD, world.feed.name, "item").read()
     columns = [F.col(name).cast("string").alias(name) for name in COLUMNS]
     at = F.unix_millis("_weir_event_at").alias("at")
-    found = frame.select(*columns, "_weir_position", "_weir_event_id", at).collect()
+    found = frame.select(*columns, "_weir_log_position", "_weir_event_id", at).collect()
     assert len(found) == len({(row["case_id"], row["id"]) for row in found}), "two rows of one key"
     return {(row["case_id"], row["id"]): tuple(row)[2:] for row in found}
 
@@ -208,8 +208,8 @@ def tombstone_rows(lake: Lake, world: World) -> dict[Key, tuple[object, ...]]:
     present = gold_rows(lake, world)
     found = lake.table(Layer.GOLD, world.feed.name, "item__tombstones").read()
     by_key = {
-        (row["case_id"], str(row["id"])): (row["_weir_position"], row["_weir_event_id"])
-        for row in found.orderBy("_weir_position").collect()
+        (row["case_id"], str(row["id"])): (row["_weir_log_position"], row["_weir_event_id"])
+        for row in found.orderBy("_weir_log_position").collect()
     }
     return {key: stone for key, stone in by_key.items() if key not in present}
 

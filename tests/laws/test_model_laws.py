@@ -46,7 +46,7 @@ HISTORIES = max(
 )
 KEEP_HISTORY = ("account",)
 """Kinds whose history is not compacted: those with transactions."""
-HORIZON = (0, 1, 12)
+COMPACTION_WATERMARK = (0, 1, 12)
 EVERY = 10
 """One case in this many is compared at every position, since the oracle starts from the beginning for each of them."""
 
@@ -140,8 +140,8 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     agrees(lake, drawn, made, torn, {*order[:3]}, None)
     compacted: Compacted | None = None
     if kind not in KEEP_HISTORY:
-        compacting.compact(lake, feed, HORIZON)
-        compacted = Compacted.of(HORIZON, drawn.of_windows(order[:3]))
+        compacting.compact(lake, feed, COMPACTION_WATERMARK)
+        compacted = Compacted.of(COMPACTION_WATERMARK, drawn.of_windows(order[:3]))
     # The last run repeats a window that an earlier one had.
     made = run(lake, feed, last)
     agrees(lake, drawn, made, last, {*WINDOWS}, compacted)

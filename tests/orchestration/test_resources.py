@@ -8,7 +8,7 @@ from assets.executors.choice import AUTO, IN_PROCESS, SPARK, Choice
 from orchestration.resources import lake_of, limits_of
 from orchestration.spark import small_work
 from transforms.errors import SettingMisdeclared
-from transforms.splitting.limits import Limits
+from transforms.records.limits import Limits
 
 
 def test_without_settings_the_limits_are_the_defaults() -> None:

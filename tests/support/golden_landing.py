@@ -22,7 +22,7 @@ from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.runs import execute
 from orchestration.runs.outcome import reasons
-from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, coordinates
+from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, source_location
 from tests.transforms.formats.test_golden import Case, cases, feed
 from transforms.feed.feed import Feed
 from transforms.silver.accounting import AccountKey
@@ -111,8 +111,8 @@ def made(lake: Lake, feed: Feed) -> Made:
     for row in sorted(accounts, key=lambda one: [one[name] or "" for name in AccountKey._fields]):
         found[str(row["window"])].accounts.append(row)
     for outcome in found.values():
-        outcome.changes.sort(key=coordinates)
-        outcome.quarantine.sort(key=coordinates)
+        outcome.changes.sort(key=source_location)
+        outcome.quarantine.sort(key=source_location)
     return Made(records, found)
 
 

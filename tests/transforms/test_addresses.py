@@ -94,7 +94,7 @@ def test_what_is_no_secret_is_shown(address: str) -> None:
         FeedMisdeclared("a.yaml", "landing", "found 's3://key:hush@bucket/'"),
         SettingMisdeclared("WEIR_X", "https://me:hush@host", "no"),
         UnreadableLanding("zoo", "s3://key:hush@bucket/", "no", "See https://me:hush@host."),
-        UnreadableWarehouse("s3a://key:hush@bucket/lake", "no", "Mend it."),
+        UnreadableWarehouse("s3a://key:hush@bucket/lake", "no", "Repair it."),
         WarehouseFailed("silver.zoo", "s3a://key:hush@bucket/lake", "no"),
     ],
 )

@@ -11,21 +11,21 @@ import pyarrow as pa
 from transforms.feed.feed import Feed
 from transforms.feed.object_paths import table_of_object
 from transforms.record import BronzeRecord
-from transforms.task_failures import Place, failed_at
+from transforms.task_failures import Reading, failed_at
 
 BATCH_BYTES = 8 << 20
 """About how many bytes of records go into one batch of rows."""
 
 
-def place_of(feed: Feed, record: BronzeRecord) -> Place:
+def reading_of(feed: Feed, record: BronzeRecord) -> Reading:
     """Where a record is, for a message about it."""
-    return Place(feed.name, record.object, record.line)
+    return Reading(feed.name, record.object, record.line)
 
 
 def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
     """The records of a batch of bronze, without the rows that mark an object as empty (``line`` 0).
 
-    A record that a person has mended has the payload that was decided upon (``Replacement``).
+    A record that a person has repaired has the payload that was decided upon (``Replacement``).
     """
     columns = [_column(batch, name) for name in _RECORD_FIELDS]
     tables = {name: table_of_object(name, feed.tables) for name in set(columns[1])}
@@ -35,9 +35,9 @@ def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
     if feed.decisions.replacements:
         replaced = feed.decisions.replaced()
         for record in records:
-            place = (record.object, record.generation, record.line, record.byte_offset)
-            if place in replaced:
-                record.payload, record.defect = replaced[place].payload, None
+            source_location = (record.object, record.generation, record.line, record.byte_offset)
+            if source_location in replaced:
+                record.payload, record.defect = replaced[source_location].payload, None
     return records
 
 
@@ -90,6 +90,6 @@ def groups(
             except MemoryError as fault:
                 if not held:
                     raise
-                raise failed_at(place_of(feed, held[0][0]), fault, len(held) + 1) from fault
+                raise failed_at(reading_of(feed, held[0][0]), fault, len(held) + 1) from fault
     if held:
         yield held

@@ -2,9 +2,9 @@
 
 A dump has one JSON object a line with ``partition`` and ``offset``, the key and the value: under ``key`` and ``value``,
 or ``key`` and ``payload`` (kcat's ``-J``); ``ts`` or ``timestamp`` in milliseconds; ``topic`` and ``headers`` or not.
-Key and value are texts, JSON documents that stand in the line as they are, or JSON objects in base64. Place and time
-may stand in an object ``metadata``, or be missing: a line without a place is still a record if it has ``value`` and no
-field outside ``_FIELDS``. Any other line is a bare value, without a key.
+Key and value are texts, JSON documents that stand in the line as they are, or JSON objects in base64. Offset and time
+may stand in an object ``metadata``, or be missing: a line without an offset is still a record if it has ``value`` and
+no field outside ``_FIELDS``. Any other line is a bare value, without a key.
 
 Vendors: edenhill/kcat, json.c (``-J``); redpanda-data/redpanda, rpk topic consume (a null value is left out);
 Aiven-Open/cloud-storage-connectors-for-apache-kafka, JSON lines (no partition, ``value`` alone by default); Lenses,
@@ -35,7 +35,7 @@ _FIELDS: Final = frozenset(
         *("leaderEpoch", "leader_epoch"),
     }
 )
-"""All field names that a dumped record can have; without a place, a line with any other field is a bare value."""
+"""All field names that a dumped record can have; without an offset, a line with any other field is a bare value."""
 
 _BASE64_OF_OBJECT: Final = re.compile(r"e[w-z0-9+/][A-Za-z0-9+/]*={0,2}")
 _YEARS_1_TO_9999: Final = (-62_135_596_800_000, 253_402_300_799_999)

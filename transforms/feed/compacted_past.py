@@ -27,7 +27,7 @@ PART_NAMES = {
     "takers": "which drops and names are the table's",
     "drop_column": "the policy of dropped columns",
     "quarantines_columns": "whether undeclared columns are taken",
-    "holds": "whether scoped deletes are held",
+    "holds": "whether range deletes are held",
     "values": "how values are written",
     "masks": "the masks of columns, or their key",
 }
@@ -49,7 +49,7 @@ def meaning(feed: Feed, table: Table, newest: str) -> Meaning:
         },
         "drop_column": table.policies.drop_column,
         "quarantines_columns": table.policies.add_column == "quarantine",
-        "holds": feed.scope_deletes == "hold",
+        "holds": feed.range_deletes == "hold",
         "values": "canonical",
         "masks": _masks(feed, table),
     }

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-Coordinates: TypeAlias = tuple[str, str, int, int]
+SourceLocation: TypeAlias = tuple[str, str, int, int]
 """A record of bronze: its object, generation, line and byte offset."""
 
 
@@ -36,7 +36,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A held scoped delete that may act: ``event_id``; ``windows`` are those that delivered it."""
+    """A held range delete that may act: ``event_id``; ``windows`` are those that delivered it."""
 
     event_id: str
     windows: tuple[str, ...]
@@ -46,26 +46,26 @@ class Release:
 class Dismissal:
     """Quarantined records of one object that a person has given up on: they no longer hold compaction back.
 
-    ``places`` are these records' lines and byte offsets. No row of gold depends on it: if the feed file says something
-    later by which such a record can be taken, it counts like any other.
+    ``source_locations`` are these records' lines and byte offsets. No row of gold depends on it: if the feed file says
+    something later by which such a record can be taken, it counts like any other.
     """
 
     window: str
     object: str
     generation: str
-    places: tuple[tuple[int, int], ...]
+    source_locations: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A record that a person has mended: wherever bronze's record is decoded, ``payload`` is read in its place.
+    """A record that a person has repaired: wherever bronze's record is decoded, ``payload`` is read in its place.
 
     ``at``: when that was decided; of several for one record the newest counts. ``alters``: events of the record may
     count already, so that gold has to be made again from its whole history; else the record only adds some.
     """
 
     window: str
-    place: Coordinates
+    source_location: SourceLocation
     payload: bytes | None
     at: datetime
     by: str = ""
@@ -91,18 +91,20 @@ class Decisions:
             replacements=tuple(dict.fromkeys((*self.replacements, *others.replacements))),
         )
 
-    def dismissed(self, windows: Collection[str] | None = None) -> set[Coordinates]:
-        """The coordinates of all dismissed records, or of those of these windows."""
+    def dismissed(self, windows: Collection[str] | None = None) -> set[SourceLocation]:
+        """The source locations of all dismissed records, or of those of these windows."""
         return {
             (one.object, one.generation, line, byte_offset)
             for one in self.dismissals
             if windows is None or one.window in windows
-            for line, byte_offset in one.places
+            for line, byte_offset in one.source_locations
         }
 
-    def replaced(self) -> dict[Coordinates, Replacement]:
-        """The replacement that counts of each mended record, by the record's coordinates."""
-        return {one.place: one for one in sorted(self.replacements, key=lambda one: one.at)}
+    def replaced(self) -> dict[SourceLocation, Replacement]:
+        """The replacement that counts of each repaired record, by the record's source location."""
+        return {
+            one.source_location: one for one in sorted(self.replacements, key=lambda one: one.at)
+        }
 
     def altering(self) -> tuple[Replacement, ...]:
         """Those of ``replaced`` that may change what events did that counted before."""
@@ -111,7 +113,7 @@ class Decisions:
     def for_table(self, table: str) -> tuple[Epoch, ...]:
         """The epochs of one table, in the order in which they follow each other."""
         mine = [epoch for epoch in self.epochs if epoch.table in (None, table)]
-        return tuple(sorted(mine, key=_place))
+        return tuple(sorted(mine, key=_order))
 
     def for_window(self, window: str) -> Decisions:
         """Those that can change what a window's records become."""
@@ -129,12 +131,13 @@ class Decisions:
         if not (self.epochs or self.releases or self.replacements):
             return ""
         meaning: dict[str, object] = {
-            "epochs": [asdict(one) for one in sorted(self.epochs, key=_place)],
+            "epochs": [asdict(one) for one in sorted(self.epochs, key=_order)],
             "releases": sorted(one.event_id for one in self.releases),
         }
         if self.replacements:
             meaning["replacements"] = sorted(
-                [*place, _payload_digest(one)] for place, one in self.replaced().items()
+                [*source_location, _payload_digest(one)]
+                for source_location, one in self.replaced().items()
             )
         text = json.dumps(meaning, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -144,5 +147,5 @@ def _payload_digest(one: Replacement) -> str:
     return "" if one.payload is None else hashlib.sha256(one.payload).hexdigest()
 
 
-def _place(epoch: Epoch) -> tuple[str, str, str]:
+def _order(epoch: Epoch) -> tuple[str, str, str]:
     return (epoch.window, "" if epoch.time is None else epoch.time.isoformat(), epoch.table or "")

@@ -108,7 +108,7 @@ def _meaning(feed: Feed) -> dict[str, object]:
     }
     if feed.baseline:
         graph["baseline"] = dict(feed.baseline)
-    return meaning | graph | ({"scope_deletes": "hold"} if feed.scope_deletes == "hold" else {})
+    return meaning | graph | ({"range_deletes": "hold"} if feed.range_deletes == "hold" else {})
 
 
 def _of_type(declared: dict[str, object]) -> dict[str, object]:

@@ -23,7 +23,7 @@ from transforms.feed.schema_policies import Policies
 
 WindowSize = Literal["hour", "day"]
 TableNames = Literal["plain", "schema", "catalog"]
-ScopeDeletes = Literal["apply", "hold"]
+RangeDeletePolicy = Literal["apply", "hold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class Retention:
     """How long changes are kept before compaction folds them into base rows.
 
     ``kept``: at least so long, counted back from the newest landed window; None keeps them for ever. ``retired``:
-    streams (partitions, tablets) that have ended, so that their silence holds no horizon back. ``dismissed``: windows
-    whose events in quarantine nobody will mend, so that they hold none back.
+    streams (partitions, tablets) that have ended, so that their silence holds no compaction watermark back.
+    ``dismissed``: windows whose events in quarantine nobody will repair, so that they hold none back.
     """
 
     kept: timedelta | None = timedelta(days=30)
@@ -109,7 +109,7 @@ class Feed:
     """One configured source: what its file says, with defaults filled in.
 
     ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
-    None for the format's usual extensions. ``scope_deletes``: whether a scoped delete of a whole table acts at once or
+    None for the format's usual extensions. ``range_deletes``: whether a range delete of a whole table acts at once or
     waits for a decision. ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first
     landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones
     are added where tables are at hand. ``policies``: those of tables that the file does not declare. ``predicates``,
@@ -129,7 +129,7 @@ class Feed:
     window: WindowSize = "hour"
     table_names: TableNames = "plain"
     tables: Mapping[str, Table] = field(default_factory=dict)
-    scope_deletes: ScopeDeletes = "apply"
+    range_deletes: RangeDeletePolicy = "apply"
     decisions: Decisions = field(default_factory=Decisions)
     retention: Retention = field(default_factory=Retention)
     transaction_timeout: timedelta = timedelta(days=1)

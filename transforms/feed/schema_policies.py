@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 DROP_COLUMN: Final = "drop_column"
-"""The operation of a source's column drop: a scoped merge that sets the column to null in every row."""
+"""The operation of a source's column drop: a range delete that sets the column to null in every row."""
 
 UNFIT_IN_COLUMN: Final = re.compile(r"[ ,;{}()\n\t=.`]")
 """What a column's name cannot hold in a Delta table."""

@@ -25,9 +25,9 @@ from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, read
 from transforms.proposing.entries import Mark
 from transforms.record import BronzeRecord, Record
+from transforms.records import json_documents
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import Decode, SourceFormat
-from transforms.splitting import json_documents
-from transforms.splitting.limits import DEFAULTS, Limits
 
 NULL = "null"
 ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
@@ -90,7 +90,7 @@ def parsed(record: BronzeRecord) -> tuple[dict[str, Any] | None, Fault | None]:
 def _unreadable(record: BronzeRecord, feed: Feed, fault: Fault | None) -> Event:
     """The event of what is no document: its table is the one that its path names, where that is declared."""
     name = record.path_table if record.path_table in feed.tables else None
-    return Event(operation=None, effect="put", name=name, fault=fault)
+    return Event(operation=None, effect="replace", name=name, fault=fault)
 
 
 def is_bare(document: Mapping[str, object]) -> bool:

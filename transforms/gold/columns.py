@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from transforms.feed.feed import Table
 
-POSITION, EVENT_ID, EVENT_AT = "_weir_position", "_weir_event_id", "_weir_event_at"
+LOG_POSITION, EVENT_ID, EVENT_AT = "_weir_log_position", "_weir_event_id", "_weir_event_at"
 RESET = "_weir_reset_position"
 """The position of the newest change below which nothing older can matter (``transforms/gold/onto_gold.py``)."""
-LAST_CHANGE = (POSITION, EVENT_ID, EVENT_AT, RESET)
+LAST_CHANGE = (LOG_POSITION, EVENT_ID, EVENT_AT, RESET)
 """The columns of a row or a tombstone that say which change of the key was the last."""
 KEY, COPY = "_weir_key", "_weir_copy"
 EFFECT, MENTIONS = "_weir_effect", "_weir_mentions"

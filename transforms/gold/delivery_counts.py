@@ -39,7 +39,7 @@ class DeliveryCounts:
         elif not change.is_derived:
             self.deliveries += 1
             self.new.add(change.event_id)
-            if self.last is not None and change.position < self.last.position:
+            if self.last is not None and change.log_position < self.last.log_position:
                 self.older.add(change.event_id)
 
     def repeats(self) -> int:

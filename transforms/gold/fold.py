@@ -1,8 +1,8 @@
 """The one fold: all changes of a key, one after the other, onto what the key is before them.
 
-Before them, a key may have nothing (a first write, a rebuild), a row that need not be read (a ``merge`` overwrites some
-columns, whatever the others are), or a row with its values, where changes depend on them. So the same fold serves a
-window on top of the table and a rebuild from the first event, and both come to the same rows. Put
+Before them, a key may have nothing (a first write, a rebuild), a row that need not be read (an ``update`` overwrites
+some columns, whatever the others are), or a row with its values, where changes depend on them. So the same fold serves
+a window on top of the table and a rebuild from the first event, and both come to the same rows. Put
 here what one more change makes of a key. Not here: the order of changes (``ordering``), what a key is before and after
 them (``state``), and what an attribute operation computes (``operations``).
 """
@@ -49,44 +49,45 @@ class Fold:
 
     def step(self, state: State, change: Change) -> State:
         """The state after one change; its ``last`` is the change where it counted."""
-        if change.is_scoped and state.effect == "remove":
-            # A scoped change finds nothing to change where the row is absent: it does not even count.
+        if change.is_range_delete and state.effect == "remove":
+            # A range delete finds nothing to change where the row is absent: it does not even count.
             return state
         if not self.has_key:
             return self._counted(state, change)
-        effect, after, place = change.effect, change.after, change.position
+        effect, after, log_position = change.effect, change.after, change.log_position
         if effect == "remove":
-            # A scoped remove counts only where there was a row, so that older changes still matter.
-            return State("remove", {}, 0, _last(change), state.reset if change.is_scoped else place)
-        if effect == "put":
-            return State("put", after, 1, _last(change), place)
+            # A range delete counts only where there was a row, so that older changes still matter.
+            reset = state.reset if change.is_range_delete else log_position
+            return State("remove", {}, 0, _last(change), reset)
+        if effect == "replace":
+            return State("replace", after, 1, _last(change), log_position)
         if effect == "move":
             # The old key's row has been filled in by then (``key_changes``, docs/change_model.md).
-            return State("put", after, 1, _last(change))
+            return State("replace", after, 1, _last(change))
         if effect == "remove_if":
             if state.effect == "remove" or self._matches(state, change):
                 return State("remove", {}, 0, _last(change), state.reset)
             return State(state.effect, state.columns, 1, _last(change), state.reset)
-        return self._merged(state, change)
+        return self._updated(state, change)
 
     def _counted(self, state: State, change: Change) -> State:
         """One step on a row of a table without a key: only its copies change."""
         effect, copies = change.effect, state.copies
-        if effect == "merge":
-            # An update that changes its row is a take and an add here; this one leaves the row as it was.
+        if effect == "update":
+            # An update that changes its row is a decrement and an increment here; this one leaves the row as it was.
             return state
-        if effect == "add":
+        if effect == "increment":
             copies += 1
-        elif effect == "take":
+        elif effect == "decrement":
             copies = max(copies - 1, 0)
         elif effect == "remove":
             copies = 0
-        return State("put" if copies > 0 else "remove", {}, copies, _last(change))
+        return State("replace" if copies > 0 else "remove", {}, copies, _last(change))
 
-    def _merged(self, state: State, change: Change) -> State:
+    def _updated(self, state: State, change: Change) -> State:
         """The row with some columns overwritten or changed by their operations; a new row where there was none."""
         is_new = state.effect == "remove"
-        # A merge onto an absent row makes a new one: what it does not mention has its default.
+        # An update onto an absent row makes a new one: what it does not mention has its default.
         old: Image = self.defaults if is_new else state.columns
         operations = change.attribute_ops
         if not operations:
@@ -105,8 +106,8 @@ class Fold:
         is_whole = self.values <= change.after.keys() and (
             not operations or all(one == OVERWRITE for one in operations.values())
         )
-        reset = change.position if is_whole else state.reset
-        return State("put" if is_new else state.effect, columns, 1, _last(change), reset)
+        reset = change.log_position if is_whole else state.reset
+        return State("replace" if is_new else state.effect, columns, 1, _last(change), reset)
 
     def _matches(self, state: State, change: Change) -> bool:
         """True where the row has the values that a conditional remove names."""
@@ -114,4 +115,4 @@ class Fold:
 
 
 def _last(change: Change) -> Last:
-    return Last(change.position, change.event_id, change.event_at, change.is_scoped)
+    return Last(change.log_position, change.event_id, change.event_at, change.is_range_delete)

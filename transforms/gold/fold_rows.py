@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from transforms.arrow import canonical_texts, map_columns
 from transforms.feed.feed import Table
-from transforms.gold.change import Change, Image, Key, Position
+from transforms.gold.change import Change, Image, Key, LogPosition
 from transforms.gold.columns import (
     BEGAN_BY,
     ENDED_BY,
@@ -19,7 +19,7 @@ from transforms.gold.columns import (
     EVENT_ID,
     FROM_AT,
     KEY,
-    POSITION,
+    LOG_POSITION,
     RESET,
     TO_AT,
     VALID_FROM,
@@ -28,14 +28,14 @@ from transforms.gold.columns import (
 from transforms.gold.history import Version
 from transforms.gold.state import Last
 
-GOLD, TOMBSTONE, VERSION, BASE, CARRIED, PLACE, CHANGE = range(7)
+GOLD, TOMBSTONE, VERSION, BASE, CARRIED, CROSS_STREAM, CHANGE = range(7)
 """What a row is (``what``).
 
 ``GOLD``, ``TOMBSTONE``, ``VERSION``: a row of gold, a tombstone, a version of a row. ``BASE``: a base row. ``CARRIED``:
 a key that an earlier stage asks the history of, with what that stage has made of gold's row and tombstone, if it has
-read them. ``PLACE``: a position of a change in another stream than its own: ``stream`` and ``position`` are those of
-the other stream, ``event_id`` is the change's. ``CHANGE``: a change. Rows that are folded together are sorted by this
-number, so that changes come last.
+read them. ``CROSS_STREAM``: a position of a change in another stream than its own: ``stream`` and ``log_position`` are
+those of the other stream, ``event_id`` is the change's. ``CHANGE``: a change. Rows that are folded together are sorted
+by this number, so that changes come last.
 """
 
 TEXTS: Final = pa.list_(pa.field("element", pa.string()))
@@ -45,19 +45,19 @@ IMAGE: Final = pa.map_(pa.string(), pa.string())
 FOLD_ROWS: Final = pa.schema(
     [
         *[("group", TEXTS), ("what", pa.int32()), ("key", TEXTS), ("is_new", pa.bool_())],
-        *[("effect", pa.string()), ("position", NUMBERS), ("stable_prefix", pa.int32())],
+        *[("effect", pa.string()), ("log_position", NUMBERS), ("dedup_prefix", pa.int32())],
         *[("event_id", pa.string()), ("event_at", pa.int64())],
         *[("before", IMAGE), ("after", IMAGE), ("attribute_ops", IMAGE)],
-        *[("moved_from", TEXTS), ("is_scoped", pa.bool_()), ("is_derived", pa.bool_())],
+        *[("moved_from", TEXTS), ("is_range_delete", pa.bool_()), ("is_derived", pa.bool_())],
         *[("stream", pa.string()), ("reset", NUMBERS), ("copies", pa.int64())],
         *[("streams", TEXTS), ("carried", pa.binary())],
         *[("ended_by", pa.string()), ("ended_at", pa.int64())],
     ]
 )
-"""One row per row of gold, tombstone, version, base row, carried key, place and change of a key.
+"""One row per row of gold, tombstone, version, base row, carried key, cross-stream position and change of a key.
 
 Times are microseconds since 1970 (UTC). ``group``: of a key that key changes link with others one of their keys, else
-the key. ``after``: in rows of gold and base rows the values, where they are asked for. ``position``, ``event_id``,
+the key. ``after``: in rows of gold and base rows the values, where they are asked for. ``log_position``, ``event_id``,
 ``event_at``: in a version those of the change that began it; ``reset``, ``ended_by``, ``ended_at``: those of the change
 that ended it.
 
@@ -79,7 +79,7 @@ class FoldRow(NamedTuple):
     is_new: bool
     stream: str | None
     change: Change
-    reset: Position | None
+    reset: LogPosition | None
     copies: int
     streams: Sequence[str]
     carried: bytes | None
@@ -97,14 +97,24 @@ def fold_rows(
         groups = cells(batch.column("group")) if grouped else repeat(None)
         # The columns in their order; a column that no row of the batch fills repeats one value, and costs nothing.
         for group, row in zip(groups, zip(*columns, strict=False), strict=False):
-            what, key, is_new, effect, position, stable, event_id, at, *rest = row
-            old, new, of_columns, moved_from, is_scoped, is_derived, stream, reset, *others = rest
+            what, key, is_new, effect, log_position, stable, event_id, at, *rest = row
+            (
+                old,
+                new,
+                of_columns,
+                moved_from,
+                is_range_delete,
+                is_derived,
+                stream,
+                reset,
+                *others,
+            ) = rest
             if respelled is not None and what in (GOLD, VERSION):
                 new = respelled(new)
             change = Change(
-                *(effect, position, stable, event_id, at, old, new, of_columns),
+                *(effect, log_position, stable, event_id, at, old, new, of_columns),
                 moved_from or None,
-                is_scoped,
+                is_range_delete,
                 is_derived,
                 stream=stream,
             )
@@ -130,13 +140,13 @@ _NOTHING: Final[Mapping[str, str | None]] = {}
 def last_of(row: FoldRow) -> Last:
     """The change that made a row of gold, a tombstone, a base row, or that began a version."""
     change = row.change
-    return Last(change.position, change.event_id, change.event_at, is_scoped=False)
+    return Last(change.log_position, change.event_id, change.event_at, is_range_delete=False)
 
 
 def version_of(row: FoldRow) -> Version:
     """The version that a row of kind ``VERSION`` is."""
     by, at = row.ended_by or "", row.ended_at
-    ended = None if row.reset is None else Last(row.reset, by, at, is_scoped=False)
+    ended = None if row.reset is None else Last(row.reset, by, at, is_range_delete=False)
     return Version(row.change.after, last_of(row), ended)
 
 
@@ -153,17 +163,17 @@ def shaped(found: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Ta
 
 def of_changes(rows: pa.Table) -> pa.Table:
     """One row per change of a single key, from rows of silver that count, with ``is_new``."""
-    scoped = pc.is_valid(rows["scope"])
+    range_delete = pc.is_valid(rows["scope"])
     names = (
-        *("key", "is_new", "effect", "position", "stable_prefix", "event_id", "before", "after"),
+        *("key", "is_new", "effect", "log_position", "dedup_prefix", "event_id", "before", "after"),
         *("attribute_ops", "moved_from", "stream"),
     )
     found = {
         **{name: rows[name] for name in names},
         "what": _all(CHANGE, rows.num_rows),
         "event_at": moments(rows["event_at"]),
-        "is_scoped": scoped,
-        "is_derived": pc.or_(pc.is_valid(rows["derived"]), scoped),
+        "is_range_delete": range_delete,
+        "is_derived": pc.or_(pc.is_valid(rows["derived"]), range_delete),
     }
     return shaped(found, rows.num_rows)
 
@@ -180,7 +190,7 @@ def of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool) -> 
     found = {
         "what": _all(what, rows.num_rows),
         "key": key_texts(table, rows),
-        "position": rows[POSITION],
+        "log_position": rows[LOG_POSITION],
         "event_id": rows[EVENT_ID],
         "event_at": moments(rows[EVENT_AT]),
         "reset": rows[RESET],
@@ -195,7 +205,7 @@ def of_versions(table: Table, rows: pa.Table) -> pa.Table:
     found = {
         "what": _all(VERSION, rows.num_rows),
         "key": key_texts(table, rows),
-        "position": rows[VALID_FROM],
+        "log_position": rows[VALID_FROM],
         "event_id": rows[BEGAN_BY],
         "event_at": moments(rows[FROM_AT]),
         "reset": rows[VALID_TO],
@@ -215,7 +225,7 @@ def of_base(rows: pa.Table) -> pa.Table:
         "streams": rows["streams"],
         "copies": pc.struct_field(state, "copies"),
         "after": pc.struct_field(state, "columns"),
-        "position": pc.struct_field(state, ["last", "position"]),
+        "log_position": pc.struct_field(state, ["last", "log_position"]),
         "event_id": pc.struct_field(state, ["last", "event_id"]),
         "event_at": moments(pc.struct_field(state, ["last", "event_at"])),
     }
@@ -310,6 +320,6 @@ def _nothing(field: pa.Field, count: int) -> pa.Array:
         return pa.ListArray.from_arrays(offsets, pa.array([], kind.value_type), type=kind)
     if pa.types.is_boolean(kind):
         return pa.repeat(pa.scalar(False), count)
-    if field.name in ("stable_prefix", "copies"):
+    if field.name in ("dedup_prefix", "copies"):
         return pa.repeat(pa.scalar(0, kind), count)
     return pa.nulls(count, kind)

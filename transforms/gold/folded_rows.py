@@ -23,9 +23,9 @@ from transforms.gold.columns import (
     KEY,
     KIND,
     LAST_CHANGE,
+    LOG_POSITION,
     MENTIONS,
     PARTS,
-    POSITION,
     RESET,
     TO_AT,
     VALID_FROM,
@@ -44,7 +44,7 @@ a version of a key's row."""
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _FIRST: Final = {KIND: pa.string(), PARTS: TEXTS, BLOB: pa.binary()}
 _OF_COPY: Final = {KEY: pa.string(), COPY: pa.int64()}
-_OF_LAST: Final = {POSITION: NUMBERS, EVENT_ID: pa.string(), EVENT_AT: _MOMENT, RESET: NUMBERS}
+_OF_LAST: Final = {LOG_POSITION: NUMBERS, EVENT_ID: pa.string(), EVENT_AT: _MOMENT, RESET: NUMBERS}
 _HOW: Final = {EFFECT: pa.string(), MENTIONS: TEXTS}
 _OF_VERSION: Final = {
     **{VALID_FROM: NUMBERS, VALID_TO: NUMBERS, FROM_AT: _MOMENT, TO_AT: _MOMENT},
@@ -110,23 +110,23 @@ class FoldedRows:
         metrics.keys += 1
         metrics.absent += state.effect == "remove"
         effect = state.effect
-        if effect == "merge" and self._values <= state.columns.keys():
-            # A merge of every column keeps no old value: the commit need not read the row.
-            effect = "put"
-        metrics.merged += effect == "merge"
+        if effect == "update" and self._values <= state.columns.keys():
+            # An update of every column keeps no old value: the commit need not read the row.
+            effect = "replace"
+        metrics.updated += effect == "update"
         last, known = state.last, None if one.stored is None else one.stored.state.last
         assert last is not None  # some change counted
         if known is not None and last[:2] <= known[:2]:
             metrics.needs_tombstone_merge += state.effect == "remove"
             metrics.drops_tombstone += state.effect != "remove" and last[:2] < known[:2]
-        if last.is_scoped and (full_rebuild or one.copies):
+        if last.is_range_delete and (full_rebuild or one.copies):
             counts = metrics.removed if state.effect == "remove" else metrics.changed
             counts[last.event_id] += 1
         if self._table.key:
             self._states.append((key, 1, effect, state))
             return
         for copy in range(1, max(state.copies, one.copies, 1) + 1):
-            self._states.append((key, copy, "put" if copy <= state.copies else "remove", state))
+            self._states.append((key, copy, "replace" if copy <= state.copies else "remove", state))
 
     def version(self, key: Key, version: Version) -> None:
         """One version of a key's row, in a table that keeps them."""
@@ -189,7 +189,8 @@ class FoldedRows:
                 None if effect == "remove" else [*state.columns] for _, _, effect, state in states
             ]
             + none,
-            POSITION: [state.last and state.last.position for _, _, _, state in states] + none,
+            LOG_POSITION: [state.last and state.last.log_position for _, _, _, state in states]
+            + none,
             EVENT_ID: [state.last and state.last.event_id for _, _, _, state in states] + none,
             EVENT_AT: [state.last and state.last.event_at for _, _, _, state in states] + none,
             RESET: [state.reset for _, _, _, state in states] + none,
@@ -215,8 +216,8 @@ def _cells_of_versions(
 ) -> dict[str, Sequence[Any] | pa.Array]:
     """The values of each column, one per version; times are in microseconds since 1970 (UTC)."""
     found: dict[str, Sequence[Any] | pa.Array] = {
-        VALID_FROM: [one.began.position for _, one in versions],
-        VALID_TO: [one.ended and one.ended.position for _, one in versions],
+        VALID_FROM: [one.began.log_position for _, one in versions],
+        VALID_TO: [one.ended and one.ended.log_position for _, one in versions],
         FROM_AT: [one.began.event_at for _, one in versions],
         TO_AT: [one.ended and one.ended.event_at for _, one in versions],
         BEGAN_BY: [one.began.event_id for _, one in versions],

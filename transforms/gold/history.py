@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from transforms.gold.change import Change, Image, Position
+from transforms.gold.change import Change, Image, LogPosition
 from transforms.gold.fold import Fold
 from transforms.gold.state import ABSENT, Last, State
 
@@ -27,7 +27,8 @@ def versions(fold: Fold, changes: Iterable[Change], before: State = ABSENT) -> l
     """The versions of a key whose changes come in their order.
 
     Every change that counts ends the version before it, and begins one where the row is there after it, also where no
-    column has another value. A key whose history is compacted begins with the version that stood at the horizon.
+    column has another value. A key whose history is compacted begins with the version that stood at the compaction
+    watermark.
     """
     states = [before, *counted(fold, changes, before)]
     ends = [one.last for one in states[1:]]
@@ -53,7 +54,7 @@ def are_same(fold: Fold, in_table: Sequence[Version], expected: Sequence[Version
     """Whether the versions of a key in its table (``in_table``) are those that its changes make (``expected``)."""
 
     def plain(some: Sequence[Version]) -> list[tuple[object, ...]]:
-        # No two versions of a key begin with one event at one place.
+        # No two versions of a key begin with one event at one position.
         return [
             (
                 one.began[:3],
@@ -67,17 +68,17 @@ def are_same(fold: Fold, in_table: Sequence[Version], expected: Sequence[Version
 
 
 def has_late_version(
-    in_table: Sequence[Version], expected: Sequence[Version], last: Position
+    in_table: Sequence[Version], expected: Sequence[Version], last: LogPosition
 ) -> bool:
     """Whether a change came late, before a key's ``last`` change, so that versions before that position differ."""
     return _begun_before(in_table, last) != _begun_before(expected, last)
 
 
-def _begun_before(some: Sequence[Version], last: Position) -> set[tuple[object, ...]]:
-    """Where versions began before a place, and where each ended, if it did so before it."""
+def _begun_before(some: Sequence[Version], last: LogPosition) -> set[tuple[object, ...]]:
+    """Where versions began before a position, and where each ended, if it did so before it."""
     found = set[tuple[object, ...]]()
     for one in some:
-        if one.began.position < last:
-            end = None if one.ended is None else one.ended.position
+        if one.began.log_position < last:
+            end = None if one.ended is None else one.ended.log_position
             found.add((*one.began[:2], end if end is not None and end < last else None))
     return found

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import merge
 
-from transforms.gold.change import Change, Key, Position
+from transforms.gold.change import Change, Key, LogPosition
 from transforms.gold.fold import Fold
 from transforms.gold.state import ABSENT, State
 
@@ -21,9 +21,9 @@ Links = Iterable[tuple[Key, Key]]
 def resolved(
     fold: Fold, changes: Mapping[Key, Sequence[Change]], before: Mapping[Key, State]
 ) -> dict[Key, list[Change]]:
-    """The changes of linked keys, each in order, with the old key's row filled in: a ``move`` is then a ``put``.
+    """The changes of linked keys, each in order, with the old key's row filled in: a ``move`` is then a ``replace``.
 
-    All of them are followed together, in the order of their places: what leaves a key is looked at as it leaves.
+    All of them are followed together, in the order of their positions: what leaves a key is looked at as it leaves.
     """
     wanted = {
         (one.moved_from, one.event_id)
@@ -42,7 +42,7 @@ def resolved(
         if change.effect == "move":
             old = change.moved_from or ()
             row = left.get((old, change.event_id)) or before.get(old, ABSENT)
-            change = replace(change, effect="put", after={**row.columns, **change.after})
+            change = replace(change, effect="replace", after={**row.columns, **change.after})
         states[key] = fold.step(state, change)
         found[key].append(change)
     return found
@@ -50,9 +50,9 @@ def resolved(
 
 def _of_key(
     key: Key, changes: Iterable[Change]
-) -> Iterator[tuple[tuple[Position, int], Key, Change]]:
+) -> Iterator[tuple[tuple[LogPosition, int], Key, Change]]:
     for change in changes:
-        yield change.place, key, change
+        yield change.standing, key, change
 
 
 def groups(links: Links) -> dict[Key, Key]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Table
 from transforms.gold import key_changes, read_changes
 from transforms.gold.change import Change, Key
@@ -19,8 +20,8 @@ from transforms.gold.fold_rows import (
     BASE,
     CARRIED,
     CHANGE,
+    CROSS_STREAM,
     GOLD,
-    PLACE,
     VERSION,
     FoldRow,
     fold_rows,
@@ -29,22 +30,21 @@ from transforms.gold.fold_rows import (
 )
 from transforms.gold.history import Version
 from transforms.gold.ordering import Counts, distinct, merge_sorted
-from transforms.gold.scopes import Scoped, Scopes
+from transforms.gold.range_deletes import RangeDelete, RangeDeletesByKey
 from transforms.gold.state import ABSENT, State, unread
 from transforms.gold.stored_row import StoredRow
 from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
-from transforms.horizons import Horizon
 
 
 class KeyGroup(NamedTuple):
     """All that is known of one key in a run.
 
-    ``stored``: what gold has of it, in ``copies`` rows. ``base``, ``base_streams``: what it was at the horizon, and
-    the streams of the changes up to there. ``changes``: each with its stream, and whether the run brings it; in the
-    order of their positions. They come once, and have to be taken before the next key is asked for: a hot key may have
-    more changes than fit into memory. ``cross_stream_positions``: positions of changes in other streams, by event;
-    ``is_placed``: the run has brought one of these. ``is_asked``: an earlier stage asks for the key's history.
-    ``versions``: those in the table of versions.
+    ``stored``: what gold has of it, in ``copies`` rows. ``base``, ``base_streams``: what it was at the compaction
+    watermark, and the streams of the changes up to there. ``changes``: each with its stream, and whether the run brings
+    it; in the order of their positions. They come once, and have to be taken before the next key is asked for: a hot
+    key may have more changes than fit into memory. ``cross_stream_positions``: positions of changes in other streams,
+    by event; ``is_crossed``: the run has brought one of these. ``is_asked``: an earlier stage asks for the key's
+    history. ``versions``: those in the table of versions.
     """
 
     key: Key
@@ -54,7 +54,7 @@ class KeyGroup(NamedTuple):
     base_streams: frozenset[str | None]
     changes: Iterator[tuple[Change, str | None, bool]]
     cross_stream_positions: Mapping[str, Sequence[CrossStreamPosition]]
-    is_placed: bool
+    is_crossed: bool
     is_asked: bool
     versions: Sequence[Version]
 
@@ -63,22 +63,22 @@ class KeyGroup(NamedTuple):
 class FoldInput:
     """What the stages have to know of one table.
 
-    ``scoped``: its scoped changes. ``depends``: changes depend on what the row was, so that gold's values are read.
-    ``keeps_history``: events below the reset position matter, too. ``moves``: keys of one ``group`` may be linked by
-    key changes. ``full_rebuild``: the table is made from all changes. ``crossing``: where scoped changes are in other
-    streams; None where they reach none. ``horizon``: up to where the table's history is in its base; None where nothing
-    is compacted. ``by_newest``: each change is for one row, and none depends on what the row was, so that a key's
-    newest change may decide it (``newest``).
+    ``range_deletes``: its range deletes. ``depends``: changes depend on what the row was, so that gold's values are
+    read. ``keeps_history``: events below the reset position matter, too. ``moves``: keys of one ``group`` may be linked
+    by key changes. ``full_rebuild``: the table is made from all changes. ``crossing``: where range deletes are in other
+    streams; None where they reach none. ``compaction_watermark``: up to where the table's history is in its base; None
+    where nothing is compacted. ``by_newest``: each change is for one row, and none depends on what the row was, so that
+    a key's newest change may decide it (``newest``).
     """
 
     table: Table
-    scoped: Sequence[Scoped] = ()
+    range_deletes: Sequence[RangeDelete] = ()
     depends: bool = False
     keeps_history: bool = False
     moves: bool = False
     full_rebuild: bool = False
     crossing: Crossing | None = None
-    horizon: Horizon | None = None
+    compaction_watermark: CompactionWatermark | None = None
     by_newest: bool = False
 
 
@@ -105,7 +105,7 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
     key: Key = ()
     carried: tuple[StoredRow | None, int] | None = None
     cross_stream_positions: dict[str, list[CrossStreamPosition]] = {}
-    is_placed = is_asked = False
+    is_crossed = is_asked = False
     versions: list[Version] = []
     rest = iter(rows)
     for row in rest:
@@ -113,13 +113,13 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
         if row.what == CHANGE:
             first.append(row)
             break
-        if row.what == PLACE:
-            there = CrossStreamPosition(row.stream or "", row.change.position)
+        if row.what == CROSS_STREAM:
+            there = CrossStreamPosition(row.stream or "", row.change.log_position)
             cross_stream_positions.setdefault(row.change.event_id, []).append(there)
-            is_placed = is_placed or row.is_new
+            is_crossed = is_crossed or row.is_new
         elif row.what == BASE:
             last = last_of(row)
-            base = State("put", row.change.after, row.copies, last, last.position)
+            base = State("replace", row.change.after, row.copies, last, last.log_position)
             streams = frozenset(row.streams)
         elif row.what == CARRIED:
             is_asked = True
@@ -135,7 +135,7 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
     return KeyGroup(
         *(key, *carried, base, streams, changes),
         cross_stream_positions=cross_stream_positions,
-        is_placed=is_placed,
+        is_crossed=is_crossed,
         is_asked=is_asked,
         versions=versions,
     )
@@ -147,16 +147,16 @@ def _stored(given: FoldInput, before: Sequence[FoldRow], copies: int) -> StoredR
         return None
     # At the same position a row comes after its tombstone: removes are applied first.
     newest = max(
-        before, key=lambda one: (one.change.position, one.what == GOLD, one.change.event_id)
+        before, key=lambda one: (one.change.log_position, one.what == GOLD, one.change.event_id)
     )
     row = next((one for one in before if one.what == GOLD), None)
     last = last_of(newest)
-    if row is None or row.change.position < last.position:
+    if row is None or row.change.log_position < last.log_position:
         return StoredRow(State("remove", {}, 0, last, newest.reset), is_torn=row is not None)
     if not given.table.key:
-        return StoredRow(State("put", {}, copies, last, newest.reset))
+        return StoredRow(State("replace", {}, copies, last, newest.reset))
     if given.depends:
-        return StoredRow(State("put", row.change.after, 1, last, newest.reset))
+        return StoredRow(State("replace", row.change.after, 1, last, newest.reset))
     return StoredRow(unread(is_present=True, last=last, reset=newest.reset))
 
 
@@ -176,10 +176,10 @@ class OrderedChanges:
 
 
 def ordered_changes(
-    given: FoldInput, fold: Fold, scopes: Scopes, key_groups: Sequence[KeyGroup]
+    given: FoldInput, fold: Fold, by_key: RangeDeletesByKey, key_groups: Sequence[KeyGroup]
 ) -> list[OrderedChanges]:
     """The ordered changes of some keys that key changes link, or of a single key."""
-    found = [_ordered_changes(given, one, scopes) for one in key_groups]
+    found = [_ordered_changes(given, one, by_key) for one in key_groups]
     if not given.moves:
         return found
     before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
@@ -188,28 +188,28 @@ def ordered_changes(
     return [replace(one, changes=iter(resolved[one.key.key])) for one in found]
 
 
-def _ordered_changes(given: FoldInput, one: KeyGroup, scopes: Scopes) -> OrderedChanges:
+def _ordered_changes(given: FoldInput, one: KeyGroup, by_key: RangeDeletesByKey) -> OrderedChanges:
     deliveries = DeliveryCounts(None if one.stored is None else one.stored.state.last)
     counts, streams = Counts(), set(one.base_streams)
 
     def own_changes() -> Iterator[Change]:
         for change, stream, is_new in one.changes:
-            if not change.is_scoped:
+            if not change.is_range_delete:
                 streams.add(stream)
             deliveries.add(change, is_new=is_new)
             yield change
 
     own: Iterable[Change] = own_changes()
-    matching = [*scopes.matching(one.key)]
-    if any(scoped.stream is not None for scoped in matching):
+    matching = [*by_key.matching(one.key)]
+    if any(range_delete.stream is not None for range_delete in matching):
         # Whether they are for the key depends on the streams of all its changes.
         own = [*own]
-    scoped = [*scopes.of(one.key, streams)]
+    range_deletes = [*by_key.of(one.key, streams)]
     if given.crossing is not None:
         own = [*own]
-        scoped += given.crossing.for_key(matching, own, one.cross_stream_positions)
-    for change in scoped:
+        range_deletes += given.crossing.for_key(matching, own, one.cross_stream_positions)
+    for change in range_deletes:
         deliveries.add(change, is_new=not change.is_past)
     return OrderedChanges(
-        one, distinct(merge_sorted(own, scoped), counts), deliveries, counts, streams
+        one, distinct(merge_sorted(own, range_deletes), counts), deliveries, counts, streams
     )

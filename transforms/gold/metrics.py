@@ -16,7 +16,7 @@ class FoldMetrics:
     """What one task has counted.
 
     ``deliveries``: new events. ``repeats``, ``superseded``: those that had come before, and those that change nothing.
-    ``keys``: keys that changed; ``merged``: those of which columns keep their old values. ``absent``: keys that are
+    ``keys``: keys that changed; ``updated``: those of which columns keep their old values. ``absent``: keys that are
     absent now; ``needs_tombstone_merge``: those of them whose last change is no later than the one that gold had: their
     tombstone has to replace the old one, because appended it would not be the newest. ``drops_tombstone``: keys that
     are present although their tombstone is at a later position: that tombstone has to be deleted. ``needing_history``:
@@ -34,7 +34,7 @@ class FoldMetrics:
     absent: int = 0
     needs_tombstone_merge: int = 0
     drops_tombstone: int = 0
-    merged: int = 0
+    updated: int = 0
     needing_history: int = 0
     refolded: int = 0
     keys_with_late_events: int = 0

@@ -24,8 +24,8 @@ from transforms.gold.columns import (
     EVENT_AT,
     EVENT_ID,
     KIND,
+    LOG_POSITION,
     PARTS,
-    POSITION,
     RESET,
 )
 from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE
@@ -35,7 +35,7 @@ from transforms.gold.metrics import FoldMetrics
 HOT = 50_000
 """A key of so many rows is not held whole: the fold takes them as they come."""
 
-Places = np.ndarray[Any, Any]
+Numbers = np.ndarray[Any, Any]
 """Numbers or truths, one per row or per key."""
 
 
@@ -107,7 +107,7 @@ def _parts_of(batch: pa.RecordBatch, parts: int) -> list[pa.Array] | None:
     return [values.take(pa.array(np.arange(at, len(values), parts))) for at in range(parts)]
 
 
-def _keys_end(batch: pa.RecordBatch, parts: int) -> Places:
+def _keys_end(batch: pa.RecordBatch, parts: int) -> Numbers:
     """The number of the last row of each key."""
     count = batch.num_rows
     columns = _parts_of(batch, parts)
@@ -136,9 +136,9 @@ def _is_one_key(before: pa.RecordBatch, after: pa.RecordBatch, parts: int) -> bo
 class _Keys:
     """The keys of a batch: their first and last rows, and the first row of each that is a change."""
 
-    first: Places
-    last: Places
-    change: Places
+    first: Numbers
+    last: Numbers
+    change: Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +155,10 @@ class Newest:
     def __call__(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch]:
         """The keys that changed (``schema_of``), and the rows of those that the fold has to decide.
 
-        The batch holds all rows of its keys, each key's in the order of ``what`` and ``position``.
+        The batch holds all rows of its keys, each key's in the order of ``what`` and ``log_position``.
         """
-        places = _places_of(batch)
-        if places is None or _parts_of(batch, len(self.table.key)) is None:
+        positions = _positions_of(batch)
+        if positions is None or _parts_of(batch, len(self.table.key)) is None:
             return None, batch
         what = batch.column("what").to_numpy()
         last = _keys_end(batch, len(self.table.key))
@@ -167,7 +167,7 @@ class Newest:
         # Changes come last among the rows of a key.
         changes = np.add.reduceat(is_change, first)
         keys = _Keys(first, last, last - changes + 1)
-        outcome = _Outcome.of(self.table, batch, places, keys, full_rebuild=self.full_rebuild)
+        outcome = _Outcome.of(self.table, batch, positions, keys, full_rebuild=self.full_rebuild)
         self._count(batch, keys, outcome)
         is_unsure = ~(outcome.newer | outcome.older | outcome.same)
         if not self.full_rebuild:
@@ -192,11 +192,11 @@ class Newest:
         metrics.superseded += int(events[outcome.older].sum())
         metrics.superseded += int(events[outcome.same].sum() - newest.sum())
 
-    def _changed(self, batch: pa.RecordBatch, rows: Places) -> pa.RecordBatch:
+    def _changed(self, batch: pa.RecordBatch, rows: Numbers) -> pa.RecordBatch:
         """One row per key that has changed, from its newest change."""
         whole = batch.take(pa.array(rows))
         table, count = self.table, len(rows)
-        effect = pc.if_else(pc.equal(whole.column("effect"), "remove"), "remove", "put")
+        effect = pc.if_else(pc.equal(whole.column("effect"), "remove"), "remove", "replace")
         images = _images_of(table, whole, effect)
         parts = _parts_of(whole, len(table.key))
         assert parts is not None  # looked at before
@@ -204,11 +204,11 @@ class Newest:
         found: dict[str, pa.Array] = {
             KIND: pa.repeat(CHANGED, count),
             PARTS: whole.column("key"),
-            POSITION: whole.column("position"),
+            LOG_POSITION: whole.column("log_position"),
             EVENT_ID: whole.column("event_id"),
             EVENT_AT: whole.column("event_at").cast(pa.timestamp("us", "UTC")),
             # The change gives the whole row: nothing older can matter.
-            RESET: whole.column("position"),
+            RESET: whole.column("log_position"),
             EFFECT: effect,
         }
         for name, kind in table.columns.items():
@@ -230,24 +230,30 @@ class _Outcome:
     has. ``removes``: the newest change is a delete.
     """
 
-    newer: Places
-    older: Places
-    same: Places
-    removes: Places
+    newer: Numbers
+    older: Numbers
+    same: Numbers
+    removes: Numbers
 
     @classmethod
     def of(
-        cls, table: Table, batch: pa.RecordBatch, places: Places, keys: _Keys, *, full_rebuild: bool
+        cls,
+        table: Table,
+        batch: pa.RecordBatch,
+        positions: Numbers,
+        keys: _Keys,
+        *,
+        full_rebuild: bool,
     ) -> _Outcome:
         what = batch.column("what").to_numpy()
         has_changes = keys.change <= keys.last
         change = np.minimum(keys.change, keys.last)
         is_change = what == CHANGE
-        mixed = _any(_needs_order(batch, places, keys), keys)
+        mixed = _any(_needs_order(batch, positions, keys), keys)
         effect = batch.column("effect")
         removes = pc.fill_null(pc.equal(effect, "remove"), False).to_numpy(zero_copy_only=False)
-        puts = pc.fill_null(pc.equal(effect, "put"), False).to_numpy(zero_copy_only=False)
-        is_whole = removes | puts | _merges_all(table, batch)
+        replaces = pc.fill_null(pc.equal(effect, "replace"), False).to_numpy(zero_copy_only=False)
+        is_whole = removes | replaces | _updates_all(table, batch)
         newest_is_whole = is_whole[keys.last]
         if full_rebuild:
             others = _any(~is_change, keys)
@@ -262,46 +268,46 @@ class _Outcome:
         stone = np.maximum(change - 1, keys.first)
         stone = np.where(has_changes, stone, keys.last)
         has_stored = (rows + stones) > 0
-        row_is_newer = (stones == 0) | _less(places[stone], places[row])
+        row_is_newer = (stones == 0) | _less(positions[stone], positions[row])
         # Several rows were written by somebody else, and a row beside a newer tombstone is left by a crash.
         clean = has_changes & ~mixed & ~strange & ((rows == 0) | ((rows == 1) & row_is_newer))
         stored = np.where(rows > 0, row, stone)
-        newer = newest_is_whole & (~has_stored | _less(places[stored], places[change]))
-        resets, has_reset = _resets_of(batch, places.shape[1])
+        newer = newest_is_whole & (~has_stored | _less(positions[stored], positions[change]))
+        resets, has_reset = _resets_of(batch, positions.shape[1])
         reset, has_reset = resets[stored], has_reset[stored] & has_stored
-        newest = places[keys.last]
+        newest = positions[keys.last]
         older = has_reset & _less(newest, reset)
         event_id = batch.column("event_id")
         is_event = pc.equal(
             event_id.take(pa.array(keys.last)), event_id.take(pa.array(stored))
         ).to_numpy(zero_copy_only=False)
-        last = places[stored]
+        last = positions[stored]
         same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
         return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removes[keys.last])
 
 
-def _needs_order(batch: pa.RecordBatch, places: Places, keys: _Keys) -> Places:
-    """Of each row whether comparing its position as a whole does not tell its place among the key's other rows."""
+def _needs_order(batch: pa.RecordBatch, positions: Numbers, keys: _Keys) -> Numbers:
+    """Of each row whether comparing its position as a whole does not tell how it stands among the key's other rows."""
     what = batch.column("what").to_numpy()
-    sizes = np.diff(batch.column("position").offsets.to_numpy())
+    sizes = np.diff(batch.column("log_position").offsets.to_numpy())
     # Of a position of another length only as much is compared as it has: a matter for the fold.
-    is_odd = sizes != places.shape[1]
-    is_odd |= (what == CHANGE) & (batch.column("stable_prefix").to_numpy() != sizes)
+    is_odd = sizes != positions.shape[1]
+    is_odd |= (what == CHANGE) & (batch.column("dedup_prefix").to_numpy() != sizes)
     # Two rows of a kind with one position: the order within it is the fold's.
     is_tied = np.zeros(len(what), bool)
-    is_tied[1:] = (places[1:] == places[:-1]).all(axis=1) & (what[1:] == what[:-1])
+    is_tied[1:] = (positions[1:] == positions[:-1]).all(axis=1) & (what[1:] == what[:-1])
     is_tied[keys.first] = False
-    found: Places = is_odd | is_tied
+    found: Numbers = is_odd | is_tied
     return found
 
 
-def _any(rows: Places, keys: _Keys) -> Places:
+def _any(rows: Numbers, keys: _Keys) -> Numbers:
     """Of each key whether it is true of any of its rows."""
-    found: Places = np.logical_or.reduceat(rows, keys.first)
+    found: Numbers = np.logical_or.reduceat(rows, keys.first)
     return found
 
 
-def _less(ones: Places, others: Places) -> Places:
+def _less(ones: Numbers, others: Numbers) -> Numbers:
     """Of each pair of positions whether the one is smaller, number by number."""
     less = np.zeros(len(ones), bool)
     equal = np.ones(len(ones), bool)
@@ -311,12 +317,12 @@ def _less(ones: Places, others: Places) -> Places:
     return less
 
 
-def _places_of(batch: pa.RecordBatch) -> Places | None:
+def _positions_of(batch: pa.RecordBatch) -> Numbers | None:
     """The positions as rows of numbers, as long as the first one; None where there is none."""
-    return _matrix(batch.column("position"), None)
+    return _matrix(batch.column("log_position"), None)
 
 
-def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Places, Places]:
+def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Numbers, Numbers]:
     """The reset positions as rows of numbers, and of each whether it has so many."""
     column = batch.column("reset")
     has = np.diff(column.offsets.to_numpy()) == width
@@ -325,14 +331,14 @@ def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Places, Places]:
     return found, has
 
 
-def _matrix(column: pa.ListArray, width: int | None) -> Places | None:
+def _matrix(column: pa.ListArray, width: int | None) -> Numbers | None:
     offsets = column.offsets.to_numpy()
     sizes = np.diff(offsets)
     width = int(sizes[0]) if width is None else width
     if not width:
         return None
     values = column.values.to_numpy()
-    found: Places = np.zeros((len(sizes), width), np.int64)
+    found: Numbers = np.zeros((len(sizes), width), np.int64)
     if (sizes == width).all():
         found[:] = values[offsets[0] : offsets[-1]].reshape(-1, width)
         return found
@@ -342,16 +348,16 @@ def _matrix(column: pa.ListArray, width: int | None) -> Places | None:
     return found
 
 
-def _truths(batch: pa.RecordBatch, name: str) -> Places:
-    found: Places = batch.column(name).to_numpy(zero_copy_only=False)
+def _truths(batch: pa.RecordBatch, name: str) -> Numbers:
+    found: Numbers = batch.column(name).to_numpy(zero_copy_only=False)
     return found
 
 
-def _merges_all(table: Table, batch: pa.RecordBatch) -> Places:
-    """Of each row whether it is a merge that mentions every column that is no part of the key, and combines none."""
+def _updates_all(table: Table, batch: pa.RecordBatch) -> Numbers:
+    """Of each row whether it is an update that mentions every column that is no part of the key, and combines none."""
     wanted = [name for name in table.columns if name not in table.key]
-    merges = pc.fill_null(pc.equal(batch.column("effect"), "merge"), False)
-    found: Places = merges.to_numpy(zero_copy_only=False)
+    updates = pc.fill_null(pc.equal(batch.column("effect"), "update"), False)
+    found: Numbers = updates.to_numpy(zero_copy_only=False)
     if not found.any():
         return found
     plain = np.diff(batch.column("attribute_ops").offsets.to_numpy()) == 0
@@ -361,7 +367,7 @@ def _merges_all(table: Table, batch: pa.RecordBatch) -> Places:
     is_wanted = pc.is_in(names, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)
     so_far = np.append(0, np.cumsum(is_wanted))
     mentioned = so_far[offsets[1:] - offsets[0]] - so_far[offsets[:-1] - offsets[0]]
-    whole: Places = found & plain & (mentioned == len(wanted))
+    whole: Numbers = found & plain & (mentioned == len(wanted))
     return whole
 
 
@@ -371,7 +377,7 @@ def _images_of(table: Table, rows: pa.RecordBatch, effect: pa.Array) -> dict[str
     offsets = images.offsets.to_numpy()
     names = images.keys[offsets[0] : offsets[-1]]
     items = images.items[offsets[0] : offsets[-1]]
-    is_there = pc.equal(effect, "put")
+    is_there = pc.equal(effect, "replace")
     wanted = [name for name in table.columns if name not in table.key]
     owners = np.repeat(np.arange(rows.num_rows), np.diff(offsets))
     found = {}

@@ -48,17 +48,17 @@ def apply_new_changes(
     last = before.last
     for change in distinct(deliveries, found.counts):
         if last is not None:
-            if change.position == last.position and change.event_id != last.event_id:
-                found.counts.has_ties |= not change.is_scoped
+            if change.log_position == last.log_position and change.event_id != last.event_id:
+                found.counts.has_ties |= not change.is_range_delete
             if _is_known(last, change):
-                # A scoped change is of many keys, and no event of this one.
+                # A range delete is of many keys, and no event of this one.
                 found.known += not change.is_derived
                 continue
-            if change.stable <= last.position[: change.stable_prefix]:
+            if change.stable <= last.log_position[: change.dedup_prefix]:
                 if change.is_past:
                     continue
                 reset = None if keeps_history else before.reset
-                if reset is None or change.stable >= reset[: change.stable_prefix]:
+                if reset is None or change.stable >= reset[: change.dedup_prefix]:
                     found.needs_history = True
                 else:
                     found.superseded += not change.is_derived
@@ -84,7 +84,7 @@ def refold(
         return fold.after(changes, before), False
     state, up_to_last, expected = before, None, list[State]()
     for change in changes:
-        if up_to_last is None and change.position >= last.position:
+        if up_to_last is None and change.log_position >= last.log_position:
             up_to_last = state
         after = fold.step(state, change)
         if up_to_last is not None and change.event_id == last.event_id:
@@ -101,4 +101,4 @@ def _is_known(last: Last, change: Change) -> bool:
 
     At a smaller position it is not treated as one: the smallest position counts, so the row has to be moved there.
     """
-    return change.event_id == last.event_id and change.position >= last.position
+    return change.event_id == last.event_id and change.log_position >= last.log_position

@@ -10,18 +10,18 @@ import pyarrow as pa
 from transforms.arrow.map_columns import maps
 from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image, Key
-from transforms.gold.scopes import Scoped
+from transforms.gold.range_deletes import RangeDelete
 from transforms.types import is_nested, judge_of
 
 COLUMNS = (
-    *("key", "effect", "position", "stable_prefix", "event_id", "event_at", "before", "after"),
+    *("key", "effect", "log_position", "dedup_prefix", "event_id", "event_at", "before", "after"),
     *("attribute_ops", "moved_from", "scope", "stream", "derived", "transaction"),
 )
 """The columns of silver that have to be read."""
 
 
 class SilverRow(NamedTuple):
-    """One row of silver that counts; ``key`` is None for a scoped change, ``scoped`` for one of a key.
+    """One row of silver that counts; ``key`` is None for a range delete, ``range_delete`` for one of a key.
 
     ``transaction``: None, or the transaction's ``id``, whether it moves the change to its commit (``at_commit``), and
     the ``commit`` where the row's own window holds all of it.
@@ -30,7 +30,7 @@ class SilverRow(NamedTuple):
     key: Key | None
     stream: str | None
     change: Change
-    scoped: Scoped | None
+    range_delete: RangeDelete | None
     transaction: dict[str, Any] | None
 
 
@@ -45,7 +45,7 @@ def silver_rows(
     if pa.types.is_timestamp(at.type):
         at = at.cast(pa.timestamp("us", at.type.tz)).cast(pa.int64())
     plain = (
-        *("key", "effect", "position", "stable_prefix", "event_id"),
+        *("key", "effect", "log_position", "dedup_prefix", "event_id"),
         *("moved_from", "stream", "derived", "transaction"),
     )
     cells = zip(*(batch.column(name).to_pylist() for name in plain), strict=True)
@@ -59,17 +59,19 @@ def silver_rows(
     for row, moment, (before, after, operations, scope) in zip(
         cells, at.to_pylist(), images, strict=True
     ):
-        key, effect, position, stable, event_id, moved_from, stream, derived, transaction = row
+        key, effect, log_position, stable, event_id, moved_from, stream, derived, transaction = row
         change = Change(
-            *(effect, tuple(position), stable, event_id, moment),
+            *(effect, tuple(log_position), stable, event_id, moment),
             *(before or {}, after or {}, operations or {}),
             None if moved_from is None else tuple(moved_from),
-            is_scoped=scope is not None,
+            is_range_delete=scope is not None,
             is_derived=derived is not None or scope is not None,
             stream=stream,
         )
-        scoped = None if scope is None else Scoped(scope, stream, change)
-        yield SilverRow(None if key is None else tuple(key), stream, change, scoped, transaction)
+        range_delete = None if scope is None else RangeDelete(scope, stream, change)
+        yield SilverRow(
+            None if key is None else tuple(key), stream, change, range_delete, transaction
+        )
 
 
 def respelling(table: Table) -> Callable[[Image], Image] | None:

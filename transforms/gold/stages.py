@@ -29,13 +29,13 @@ from transforms.gold.metrics import FoldMetrics
 from transforms.gold.newest import Newest, whole_keys
 from transforms.gold.onto_gold import apply_new_changes, refold
 from transforms.gold.ordering import merge_sorted
-from transforms.gold.scopes import Scoped, Scopes
+from transforms.gold.range_deletes import RangeDelete, RangeDeletesByKey
 from transforms.gold.state import Last, State
 
 _LAST = pa.struct(
     [
-        *[("position", NUMBERS), ("event_id", pa.string())],
-        *[("event_at", pa.timestamp("us", "UTC")), ("is_scoped", pa.bool_())],
+        *[("log_position", NUMBERS), ("event_id", pa.string())],
+        *[("event_at", pa.timestamp("us", "UTC")), ("is_range_delete", pa.bool_())],
     ]
 )
 _STATE = pa.struct(
@@ -51,7 +51,7 @@ class Task(NamedTuple):
     """What a task holds for all keys of one table; ``out`` and ``metrics`` fill up as it goes on."""
 
     fold: Fold
-    scopes: Scopes
+    by_key: RangeDeletesByKey
     out: FoldedRows
     metrics: FoldMetrics
 
@@ -59,8 +59,8 @@ class Task(NamedTuple):
     def of(cls, given: FoldInput) -> Self:
         """What a task begins with, for one table."""
         fold = Fold.of(given.table)
-        scopes = Scopes(given.scoped, fold.identity)
-        return cls(fold, scopes, FoldedRows(given.table), FoldMetrics())
+        by_key = RangeDeletesByKey(given.range_deletes, fold.identity)
+        return cls(fold, by_key, FoldedRows(given.table), FoldMetrics())
 
 
 def _undecided(
@@ -120,19 +120,19 @@ class OntoGold:
 
     def _fold(self, task: Task, one: KeyGroup) -> None:
         given, metrics = self.given, task.metrics
-        own, matching, streams = one.changes, [*task.scopes.matching(one.key)], set[str | None]()
-        if any(scoped.stream is not None for scoped in matching):
+        own, matching, streams = one.changes, [*task.by_key.matching(one.key)], set[str | None]()
+        if any(range_delete.stream is not None for range_delete in matching):
             own, again = tee(own)
             streams.update(stream for _, stream, _ in again)
         first = next(own, None)
-        scoped, is_sure = _scoped(given, one, matching, streams)
-        if first is None and not one.is_placed and all(change.is_past for change in scoped):
-            # A row of gold that a new scoped change might have been for, but is not.
+        range_deletes, is_sure = _range_deletes(given, one, matching, streams)
+        if first is None and not one.is_crossed and all(change.is_past for change in range_deletes):
+            # A row of gold that a new range delete might have been for, but is not.
             return
         if given.table.key and one.copies > 1:
             metrics.count_copies(one.key)
         changes = (change for change, _, _ in chain([] if first is None else [first], own))
-        deliveries = merge_sorted(changes, scoped)
+        deliveries = merge_sorted(changes, range_deletes)
         outcome = apply_new_changes(
             task.fold, one.stored, deliveries, keeps_history=given.keeps_history
         )
@@ -150,26 +150,29 @@ class OntoGold:
             task.out.put(one.key, outcome.state, one, metrics, full_rebuild=False)
 
 
-def _scoped(
-    given: FoldInput, one: KeyGroup, matching: Sequence[Scoped], streams: Collection[str | None]
+def _range_deletes(
+    given: FoldInput,
+    one: KeyGroup,
+    matching: Sequence[RangeDelete],
+    streams: Collection[str | None],
 ) -> tuple[list[Change], bool]:
-    """The scoped changes that may be for a key, and whether they certainly are.
+    """The range deletes that may be for a key, and whether they certainly are.
 
     That is unsure of a change for the keys of one stream: gold does not record which streams a key's changes came from.
-    A key that gold does not know has the streams of its new changes (``streams``). Where scoped changes reach other
+    A key that gold does not know has the streams of its new changes (``streams``). Where range deletes reach other
     streams, only all of the key's changes say where they are among them.
     """
     found, is_sure = [], True
     last = None if one.stored is None else one.stored.state.last
-    for scoped in matching:
-        change = scoped.change
-        if given.crossing is not None and scoped.stream is not None:
+    for range_delete in matching:
+        change = range_delete.change
+        if given.crossing is not None and range_delete.stream is not None:
             found.append(change)
             is_sure = False
-        elif scoped.stream is None or (last is None and scoped.stream in streams):
+        elif range_delete.stream is None or (last is None and range_delete.stream in streams):
             found.append(change)
         elif last is not None and not (
-            change.is_past and change.stable <= last.position[: change.stable_prefix]
+            change.is_past and change.stable <= last.log_position[: change.dedup_prefix]
         ):
             found.append(change)
             is_sure = False
@@ -193,7 +196,7 @@ class FromHistory:
 
     def _fold_each(self, task: Task, key_groups: Iterable[KeyGroup]) -> None:
         # All changes are folded, new or not: that silver has an event does not show that gold has it.
-        for one in ordered_changes(self.given, task.fold, task.scopes, list(key_groups)):
+        for one in ordered_changes(self.given, task.fold, task.by_key, list(key_groups)):
             self._fold(task, one)
 
     def _fold(self, task: Task, one: OrderedChanges) -> None:
@@ -206,7 +209,7 @@ class FromHistory:
             of_key = versions(task.fold, again, key_group.base)
             last = key_group.stored and key_group.stored.state.last
             came_late = came_late or bool(
-                last and has_late_version(key_group.versions, of_key, last.position)
+                last and has_late_version(key_group.versions, of_key, last.log_position)
             )
         if self.given.full_rebuild:
             metrics.deliveries += one.deliveries.deliveries
@@ -233,7 +236,7 @@ class FromHistory:
         stored = key_group.stored
         return (
             stored is not None
-            and stored.says(fold, state, self.given.horizon)
+            and stored.says(fold, state, self.given.compaction_watermark)
             and (not self.given.table.history or are_same(fold, key_group.versions, of_key))
         )
 
@@ -252,10 +255,10 @@ class ToBase:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are present."""
         given, fold = self.given, Fold.of(self.given.table)
-        scopes = Scopes(given.scoped, fold.identity)
+        by_key = RangeDeletesByKey(given.range_deletes, fold.identity)
         rows: list[dict[str, object]] = []
         for key_groups in linked_key_groups(given, batches):
-            for one in ordered_changes(given, fold, scopes, list(key_groups)):
+            for one in ordered_changes(given, fold, by_key, list(key_groups)):
                 state = fold.after(one.changes, one.key.base)
                 if state.last is not None and state.effect != "remove":
                     rows.append(_base_row(one, state, state.last))

@@ -9,41 +9,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from transforms.gold.change import Image, Position
+from transforms.gold.change import Image, LogPosition
 
 
 class Last(NamedTuple):
     """The last change of a key that counted; ``event_at`` in microseconds since 1970 (UTC)."""
 
-    position: Position
+    log_position: LogPosition
     event_id: str
     event_at: int | None
-    is_scoped: bool
+    is_range_delete: bool
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """What a key is after some changes.
 
-    ``effect``: ``put`` (a row of exactly these ``columns``), ``merge`` (the row that is there, with these columns
+    ``effect``: ``replace`` (a row of exactly these ``columns``), ``update`` (the row that is there, with these columns
     overwritten) or ``remove`` (absent). ``copies``: how many such rows there are: more than one only in a table without
     a key. ``last``: None where no change counted yet.
 
-    ``reset``: the position of the newest change after which nothing older can matter (a put, a remove, a merge of every
-    column); None where there is none, or where it is not known.
+    ``reset``: the position of the newest change after which nothing older can matter (a replace, a remove, an update of
+    every column); None where there is none, or where it is not known.
     """
 
     effect: str
     columns: Image
     copies: int
     last: Last | None = None
-    reset: Position | None = None
+    reset: LogPosition | None = None
 
 
 ABSENT = State("remove", {}, 0)
 """A key without a row."""
 
 
-def unread(*, is_present: bool, last: Last, reset: Position | None = None) -> State:
+def unread(*, is_present: bool, last: Last, reset: LogPosition | None = None) -> State:
     """A key whose row, if there is one, has not been read."""
-    return State("merge" if is_present else "remove", {}, int(is_present), last, reset)
+    return State("update" if is_present else "remove", {}, int(is_present), last, reset)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transforms.gold.change import Position
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.gold.change import LogPosition
 from transforms.gold.fold import Fold
 from transforms.gold.state import State
-from transforms.horizons import Horizon
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,12 @@ class StoredRow:
     state: State
     is_torn: bool = False
 
-    def says(self, fold: Fold, state: State, horizon: Horizon | None = None) -> bool:
+    def says(
+        self, fold: Fold, state: State, compaction_watermark: CompactionWatermark | None = None
+    ) -> bool:
         """Whether gold already has all of this state: the last change and the values; False where values were not read.
 
-        ``horizon``: of the table, where its history is compacted.
+        ``compaction_watermark``: of the table, where its history is compacted.
         """
         mine = self.state
         return (
@@ -34,7 +36,7 @@ class StoredRow:
             and state.last is not None
             and (mine.effect, mine.copies) == (state.effect, state.copies)
             and mine.last[:3] == state.last[:3]
-            and _equal_above(mine.reset, state.reset, horizon)
+            and _equal_above(mine.reset, state.reset, compaction_watermark)
             and self.has_row_of(fold, state)
         )
 
@@ -46,7 +48,7 @@ class StoredRow:
         mine = self.state
         if "remove" in (mine.effect, state.effect):
             return mine.effect == state.effect
-        if mine.effect == "merge":
+        if mine.effect == "update":
             return True
         # In a table with a key, further rows of the key were written by somebody else.
         is_as_often = fold.has_key or mine.copies == state.copies
@@ -55,14 +57,21 @@ class StoredRow:
         )
 
 
-def _equal_above(one: Position | None, other: Position | None, horizon: Horizon | None) -> bool:
-    """Whether two reset positions are equal above the horizon.
+def _equal_above(
+    one: LogPosition | None,
+    other: LogPosition | None,
+    compaction_watermark: CompactionWatermark | None,
+) -> bool:
+    """Whether two reset positions are equal above the compaction watermark.
 
-    No change at or below the horizon ever comes to gold, so that a reset position there is as good as none. Gold may
-    have one that the base rows no longer have, and the base rows one that gold never had.
+    No change at or below the compaction watermark ever comes to gold, so that a reset position there is as good as
+    none. Gold may have one that the base rows no longer have, and the base rows one that gold never had.
     """
     above = [
-        None if at is None or (horizon is not None and horizon.covers(at, len(at))) else at
+        None
+        if at is None
+        or (compaction_watermark is not None and compaction_watermark.covers(at, len(at)))
+        else at
         for at in (one, other)
     ]
     return above[0] == above[1]

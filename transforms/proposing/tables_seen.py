@@ -61,7 +61,7 @@ class TableSeen:
                     some.add(value)
         if len(self.changes) < _MOST_CHANGES:
             content = (tuple(event.before.items()), tuple(event.after.items()))
-            is_same = (event.operation, event.identity, event.position, content)
+            is_same = (event.operation, event.identity, event.log_position, content)
             change = SampledChange(event.operation, event.before, event.after)
             self.changes.setdefault(is_same, change)
 

@@ -57,7 +57,7 @@ def counted_as(tally: str, derived: str | None, outcome: str | None) -> str | No
         return tally
     if tally != DERIVED:
         return outcome
-    # A derived row of a refused event is counted once; the old half of a key change goes with the new one.
+    # A derived row of a quarantined event is counted once; the old half of a key change goes with the new one.
     is_counted = outcome != DUPLICATE and derived != KEY_CHANGE
     return DERIVED_QUARANTINED if is_counted else None
 

@@ -27,8 +27,8 @@ class OutputRow(NamedTuple):
     facts: str | None
     is_first: bool
     stream: str | None
-    position: list[int]
-    stable_prefix: int
+    log_position: list[int]
+    dedup_prefix: int
     reason: str | None
     segment: int | None
     event_at: int | None
@@ -55,8 +55,8 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
     if outcome is None and one.tally == CHANGE:
         accounts.note_time(group_key, one.event_at)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
-        position: Any = one.position
-        moment = LogPoint(position[0], one.segment, one.event_at, one.extracted_at)
+        log_position: Any = one.log_position
+        moment = LogPoint(log_position[0], one.segment, one.event_at, one.extracted_at)
         accounts.note(group_key, moment)
 
 

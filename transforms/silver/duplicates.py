@@ -1,8 +1,8 @@
 """Which of several deliveries of one event counts: within a window the one that stands first.
 
-First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest coordinates. Rows
-come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Repeats of another window's events
-are counted by gold, and repeats of compacted events by the stage ``JudgeCovered``.
+First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest source location.
+Rows come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Repeats of another window's
+events are counted by gold, and repeats of compacted events by the stage ``JudgeCovered``.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def group_key(row: Row) -> bytes:
 
 
 def sort_key(row: Row, group: bytes) -> bytes:
-    """Bytes that sort as rows are to be sorted: by group, then position, time and coordinates."""
-    position = row.position or ()
+    """Bytes that sort as rows are to be sorted: by group, then position, time and source location."""
+    log_position = row.log_position or ()
     return b"".join(
         (
-            *(group, b"\0", _numbers(position), b"\0", _numbers((row.event_at,))),
+            *(group, b"\0", _numbers(log_position), b"\0", _numbers((row.event_at,))),
             *(_name(row.object), _name(row.generation)),
             _numbers((row.line, row.byte_offset, row.ordinal)),
         )
@@ -83,7 +83,7 @@ def _number(number: int | None) -> bytes:
 class Deliveries:
     """Finds rows that deliver an event again; rows are asked about in the order of their sort keys.
 
-    All deliveries of an event agree in the stable prefix of its position. So only the events of the prefixes at hand
+    All deliveries of an event agree in the dedup prefix of its position. So only the events of the prefixes at hand
     are remembered, and a key may have any number of them.
     """
 

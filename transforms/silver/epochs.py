@@ -26,7 +26,7 @@ class Epochs:
     def put(self, event: Event, declared: str | None, window: str) -> None:
         """Put an event into its epoch: on top of the format's own, and as a part of its identity.
 
-        The same place in a log that began again is another place.
+        The same position in a log that began again is another position.
         """
         if not self._any or declared is None:
             return
@@ -35,9 +35,12 @@ class Epochs:
             if epoch.has_begun(event.event_at, window):
                 number = at
         if number:
-            if event.position:
-                own = event.position[0]
-                event.position = (None if own is None else own + number, *event.position[1:])
+            if event.log_position:
+                own = event.log_position[0]
+                event.log_position = (
+                    None if own is None else own + number,
+                    *event.log_position[1:],
+                )
             event.identity = (f"epoch {number}", *event.identity)
 
 

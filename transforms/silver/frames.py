@@ -20,7 +20,7 @@ ROWS: Final = pa.schema(
         ("commit", NUMBERS),
     ]
 )
-"""One row per change or refused event, before duplicates are found: packed (``packed_rows``).
+"""One row per change or quarantined event, before duplicates are found: packed (``packed_rows``).
 
 ``row`` is the ``conforming.changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard`` says
 which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and name, ``part``
@@ -28,12 +28,12 @@ what it says of it (``transactions.TransactionEvent``), and ``commit`` the posit
 holds all of it, else empty.
 """
 
-CHANGES, REFUSED, ACCOUNT = "change", "refused", "account"
+CHANGES, TO_QUARANTINE, ACCOUNT = "change", "quarantined", "account"
 COVERED, IN_BASE = "covered", "in base"
 """What a row of ``OUTPUT`` is: a row of silver, one of quarantine, or a part of the window's accounts.
 
-Or a change at or below its table's horizon, of which it is still open whether the base has it (``COVERED``), and
-one that the base has (``IN_BASE``).
+Or a change at or below its table's compaction watermark, of which it is still open whether the base has it
+(``COVERED``), and one that the base has (``IN_BASE``).
 """
 
 _TRANSACTION = pa.struct(
@@ -49,8 +49,8 @@ OUTPUT: Final = pa.schema(
         *[("source_table", pa.string()), ("declared", pa.string()), ("operation", pa.string())],
         *[("effect", pa.string()), ("key", TEXTS), ("moved_from", TEXTS), ("derived", pa.string())],
         *[(name, IMAGE) for name in ("before", "after", "attribute_ops", "scope")],
-        *[("stream", pa.string()), ("transaction", _TRANSACTION), ("position", NUMBERS)],
-        *[("stable_prefix", pa.int32()), ("event_id", pa.string())],
+        *[("stream", pa.string()), ("transaction", _TRANSACTION), ("log_position", NUMBERS)],
+        *[("dedup_prefix", pa.int32()), ("event_id", pa.string())],
         # Microseconds since 1970.
         *[("event_at", pa.int64()), ("extracted_at", pa.int64())],
         *[("object", pa.string()), ("generation", pa.string()), ("line", pa.int64())],

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from transforms.silver.transactions import Position
+from transforms.silver.transactions import LogPosition
 
 
 class OpenEvent(NamedTuple):
     """One event of a transaction that no window holds whole, as one window delivered it.
 
-    ``event_id`` to ``position``: as in ``transactions.TransactionEvent``. ``event_at``: when the source made it, in
+    ``event_id`` to ``log_position``: as in ``transactions.TransactionEvent``. ``event_at``: when the source made it, in
     microseconds since 1970, or None.
     """
 
@@ -25,7 +25,7 @@ class OpenEvent(NamedTuple):
     is_derived: bool
     expected: int | None
     has_begin: bool | None
-    position: Position
+    log_position: LogPosition
     event_at: int | None
 
 
@@ -39,7 +39,7 @@ class TransactionState(NamedTuple):
     """
 
     id: str
-    commit: Position | None
+    commit: LogPosition | None
     has_commit: bool
     expected: int | None
     seen: int
@@ -72,13 +72,13 @@ def state_of(name: str, events: Iterable[OpenEvent], unread: Sequence[str]) -> T
             if not one.is_derived:
                 own.add(one.event_id)
     # Of several commits the first counts; at one position, one without a number of events comes first.
-    last = min(commits, key=_place, default=None)
+    last = min(commits, key=_log_position, default=None)
     is_whole = last is not None and _is_whole(
         last, len(own), begun_in, {one.window for one in commits}, unread
     )
     return TransactionState(
         name,
-        last.position if last is not None and is_whole else None,
+        last.log_position if last is not None and is_whole else None,
         last is not None,
         None if last is None else last.expected,
         len(own),
@@ -88,9 +88,9 @@ def state_of(name: str, events: Iterable[OpenEvent], unread: Sequence[str]) -> T
     )
 
 
-def _place(commit: OpenEvent) -> tuple[Position, bool, int, bool]:
+def _log_position(commit: OpenEvent) -> tuple[LogPosition, bool, int, bool]:
     return (
-        commit.position,
+        commit.log_position,
         commit.expected is not None,
         commit.expected or 0,
         bool(commit.has_begin),

@@ -66,7 +66,7 @@ _cells = attrgetter(*_FIELDS)
 def row_batches(rows: Iterable[Row], shards: Shards) -> Iterator[pa.RecordBatch]:
     """The rows in batches of bounded size, each row with its shard.
 
-    Every refused event of a record carries the whole record, and a record may have thousands of events.
+    Every quarantined event of a record carries the whole record, and a record may have thousands of events.
     """
     batch: list[Row] = []
     size = 0
@@ -113,17 +113,17 @@ def _is_part(row: Row) -> bool:
 def _part_of(row: Row) -> transactions.TransactionEvent:
     transaction, event_id = row.transaction, row.event_id
     assert transaction is not None and event_id is not None  # it is a part
-    position: Any = row.position
+    log_position: Any = row.log_position
     is_derived = row.derived is not None
     return transactions.TransactionEvent(
-        event_id, row.effect, is_derived, position, transaction.expected, transaction.has_begin
+        event_id, row.effect, is_derived, log_position, transaction.expected, transaction.has_begin
     )
 
 
 def part_of(packed: bytes) -> transactions.TransactionEvent:
     """The part of a transaction that ``part`` holds."""
-    event_id, effect, is_derived, position, *counts = _unpack(packed)
-    return transactions.TransactionEvent(event_id, effect, is_derived, tuple(position), *counts)
+    event_id, effect, is_derived, log_position, *counts = _unpack(packed)
+    return transactions.TransactionEvent(event_id, effect, is_derived, tuple(log_position), *counts)
 
 
 def unpacked(batch: pa.RecordBatch) -> list[Row]:

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.arrow.record_batches import bounded, groups, place_of
+from transforms.arrow.record_batches import bounded, groups, reading_of
 from transforms.change import CONTROL
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.errors import WeirError
 from transforms.event import Event, Pending
 from transforms.feed.feed import Feed
-from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
 from transforms.silver import duplicates, too_late, transactions
 from transforms.silver.accounting import DUPLICATE, QUARANTINED, TOO_LATE, Accounts
@@ -34,11 +34,11 @@ from transforms.silver.counting import (
     count_row,
     output_rows,
 )
-from transforms.silver.frames import CHANGES, COVERED, IN_BASE, OUTPUT, PENDING, REFUSED, ROWS
+from transforms.silver.frames import CHANGES, COVERED, IN_BASE, OUTPUT, PENDING, ROWS, TO_QUARANTINE
 from transforms.silver.packed_rows import Shards, output_batch, part_of, row_batches, unpacked
 from transforms.silver.too_late import is_covered
 from transforms.source_format import Decode, Resolve, SourceFormat
-from transforms.task_failures import failed_at, naming_place, with_clear_errors
+from transforms.task_failures import failed_at, naming_record, with_clear_errors
 
 Batches = Iterator[pa.RecordBatch]
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
@@ -51,7 +51,7 @@ class DecodeRows:
     feed: Feed
     format: SourceFormat
     surveyed: Surveyed = field(default_factory=dict)
-    horizons: Mapping[str, Horizon] = field(default_factory=dict)
+    compaction_watermarks: Mapping[str, CompactionWatermark] = field(default_factory=dict)
     shards: Shards = field(default_factory=Shards)
 
     @property
@@ -63,7 +63,11 @@ class DecodeRows:
         """Batches of ``ROWS`` from batches of bronze."""
         decode = decoder_of(self.feed, self.format, self.surveyed)
         describes_tables = self.format.describes_tables
-        conform = conformer(self.feed, describes_tables=describes_tables, horizons=self.horizons)
+        conform = conformer(
+            self.feed,
+            describes_tables=describes_tables,
+            compaction_watermarks=self.compaction_watermarks,
+        )
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
                 rows = _rows(self.feed, records, decode, conform)
@@ -103,7 +107,7 @@ _FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
 
 def batches_of(feed: Feed, first: BronzeRecord, rows: Sequence[Row], shards: Shards) -> Batches:
     """The rows of some records as batches; an error names the ``first`` of these records."""
-    with naming_place(place_of(feed, first)):
+    with naming_record(reading_of(feed, first)):
         yield from row_batches(rows, shards)
 
 
@@ -122,7 +126,7 @@ def _rows(
         except WeirError:
             raise
         except Exception as fault:
-            raise failed_at(place_of(feed, record), fault) from fault
+            raise failed_at(reading_of(feed, record), fault) from fault
     return rows
 
 
@@ -153,7 +157,7 @@ class ResolveRows:
 
     feed: Feed
     format: SourceFormat
-    horizons: Mapping[str, Horizon] = field(default_factory=dict)
+    compaction_watermarks: Mapping[str, CompactionWatermark] = field(default_factory=dict)
     shards: Shards = field(default_factory=Shards)
 
     @property
@@ -164,7 +168,11 @@ class ResolveRows:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of ``PENDING`` that are sorted by group and order."""
         describes_tables = self.format.describes_tables
-        conform = conformer(self.feed, describes_tables=describes_tables, horizons=self.horizons)
+        conform = conformer(
+            self.feed,
+            describes_tables=describes_tables,
+            compaction_watermarks=self.compaction_watermarks,
+        )
         resolver = self.format.resolver
         assert resolver is not None  # only such formats have pending records
         resolve = resolver(self.feed)
@@ -182,13 +190,13 @@ def _resolved(
 ) -> Iterator[list[Row]]:
     """The rows of one group, in lists of bounded size."""
     # Until a record is looked at by itself, an error is the whole group's.
-    place, together = place_of(feed, group[0][0]), len(group)
+    reading, together = reading_of(feed, group[0][0]), len(group)
     try:
         events = iter(resolve([content for _, content in group if type(content) is not Event]))
         rows: list[Row] = []
         for record, content in group:
             event = content if type(content) is Event else next(events)
-            place, together = place_of(feed, record), 1
+            reading, together = reading_of(feed, record), 1
             rows += conform(record, [event])
             if len(rows) >= _GROUP_ROWS:
                 yield rows
@@ -198,7 +206,7 @@ def _resolved(
     except WeirError:
         raise
     except Exception as fault:
-        raise failed_at(place, fault, together) from fault
+        raise failed_at(reading, fault, together) from fault
 
 
 def _decoded(feed: Feed, record: BronzeRecord, decode: Decode) -> Sequence[Event | Pending]:
@@ -207,7 +215,7 @@ def _decoded(feed: Feed, record: BronzeRecord, decode: Decode) -> Sequence[Event
     except WeirError:
         raise
     except Exception as fault:
-        raise failed_at(place_of(feed, record), fault) from fault
+        raise failed_at(reading_of(feed, record), fault) from fault
 
 
 def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) -> pa.RecordBatch:
@@ -269,13 +277,13 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[bytes, bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class Classify:
-    """The stage that gives sorted rows their outcome: changes that count, refused events, and accounts.
+    """The stage that gives sorted rows their outcome: changes that count, quarantined events, and accounts.
 
-    Changes at or below their table's horizon are left to ``JudgeCovered``.
+    Changes at or below their table's compaction watermark are left to ``JudgeCovered``.
     """
 
     feed: Feed
-    horizons: Mapping[str, Horizon] = field(default_factory=dict)
+    compaction_watermarks: Mapping[str, CompactionWatermark] = field(default_factory=dict)
 
     @property
     def schema(self) -> pa.Schema:
@@ -288,7 +296,7 @@ class Classify:
         with with_clear_errors(self.feed):
             for batch in batches:
                 if batch.num_rows:
-                    yield _classified(batch, seen, accounts, self.horizons)
+                    yield _classified(batch, seen, accounts, self.compaction_watermarks)
             yield account_batch(accounts)
 
 
@@ -303,7 +311,7 @@ def _classified(
     batch: pa.RecordBatch,
     seen: _Seen,
     accounts: Accounts,
-    horizons: Mapping[str, Horizon],
+    compaction_watermarks: Mapping[str, CompactionWatermark],
 ) -> pa.RecordBatch:
     """The rows of a batch with their outcome, without duplicates; counts all of them."""
     rows: list[Row] = []
@@ -317,14 +325,14 @@ def _classified(
     )
     for row, group, commit in cells:
         outcome, kind = None, CHANGES
-        position: Any = row.position
+        log_position: Any = row.log_position
         if row.fault is not None:
-            outcome, kind = QUARANTINED, REFUSED
-        elif seen.deliveries.is_repeat(group, row.event_id or "", position[: row.stable_prefix]):
+            outcome, kind = QUARANTINED, TO_QUARANTINE
+        elif seen.deliveries.is_repeat(group, row.event_id or "", log_position[: row.dedup_prefix]):
             count_row(accounts, row, DUPLICATE)
             continue
         elif row.effect not in CONTROL and is_covered(
-            horizons.get(row.table or ""), position, row.stable_prefix
+            compaction_watermarks.get(row.table or ""), log_position, row.dedup_prefix
         ):
             kind = COVERED
             accounts.left_out += 1
@@ -344,7 +352,7 @@ def _classified(
 
 @dataclass(frozen=True, slots=True)
 class JudgeCovered:
-    """The stage that sorts changes at or below a horizon, each with ``is_known``, into repeats and late ones.
+    """The stage that sorts changes at or below a watermark, each with ``is_known``, into repeats and late ones.
 
     ``keeps_known``: known ones stay changes, for a proof that makes gold from the first event on.
     """
@@ -375,7 +383,7 @@ class JudgeCovered:
             of_known = None if self.keeps_known else DUPLICATE
             outcome = of_known if is_known else TOO_LATE
             count_row(accounts, one, outcome)
-            fault = too_late.fault(one.table, one.position) if outcome == TOO_LATE else None
+            fault = too_late.fault(one.table, one.log_position) if outcome == TOO_LATE else None
             kinds.append(_kind_of_covered(one, outcome))
             reasons.append(fault and fault.reason)
             details.append(fault and fault.detail)
@@ -404,7 +412,7 @@ def _kind_of_covered(one: OutputRow, outcome: str | None) -> str | None:
     if outcome == DUPLICATE:
         return IN_BASE
     # A key change deletes the old key: that half is reported with the other one.
-    return None if one.derived == KEY_CHANGE else REFUSED
+    return None if one.derived == KEY_CHANGE else TO_QUARANTINE
 
 
 def _kept(columns: Mapping[str, pa.Array], kinds: Sequence[str | None]) -> Batches:

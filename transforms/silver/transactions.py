@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-Position = tuple[int, ...]
+LogPosition = tuple[int, ...]
 
 
 class TransactionEvent(NamedTuple):
@@ -21,12 +21,12 @@ class TransactionEvent(NamedTuple):
     event_id: str
     effect: str
     is_derived: bool
-    position: Position
+    log_position: LogPosition
     expected: int | None
     has_begin: bool
 
 
-def commit_of(parts: Iterable[TransactionEvent]) -> Position | None:
+def commit_of(parts: Iterable[TransactionEvent]) -> LogPosition | None:
     """The position of the commit, where these parts are the whole transaction; else None.
 
     They are, where there are as many events as the commit says; or, where the commit says no number, where the begin is
@@ -34,10 +34,10 @@ def commit_of(parts: Iterable[TransactionEvent]) -> Position | None:
     """
     own: set[str] = set()
     has_begun = False
-    commits: list[tuple[Position, int | None, bool]] = []
+    commits: list[tuple[LogPosition, int | None, bool]] = []
     for part in parts:
         if part.effect == "commit":
-            commits.append((part.position, part.expected, part.has_begin))
+            commits.append((part.log_position, part.expected, part.has_begin))
         elif part.effect == "begin":
             has_begun = True
         elif not part.is_derived:
@@ -45,8 +45,8 @@ def commit_of(parts: Iterable[TransactionEvent]) -> Position | None:
     if not commits:
         return None
     # Of several commits the first counts; at one position, one without a number of events comes first.
-    position, expected, has_begin = min(
+    log_position, expected, has_begin = min(
         commits, key=lambda one: (one[0], one[1] is not None, one[1] or 0, one[2])
     )
     is_whole = len(own) >= expected if expected is not None else has_begin and has_begun
-    return position if is_whole else None
+    return log_position if is_whole else None

@@ -17,7 +17,7 @@ from transforms.gold.stages import BASE_ROWS
 
 
 def read(lake: Lake, feed: Feed, table: Table, name: str) -> pa.Table | None:
-    """One row per key of one gold table (``name``) that is present at its horizon (``BASE_ROWS``), under gold's names.
+    """One row per key of one gold table (``name``) that is there at its watermark (``BASE_ROWS``), under gold's names.
 
     None where there are more than fit into this process.
     """

@@ -1,6 +1,6 @@
-"""The base rows and the horizon of each compacted gold table, ``base.<feed>``.
+"""The base rows and the compaction watermark of each compacted gold table, ``base.<feed>``.
 
-A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it.
+A table's base rows and its compaction watermark are one commit; whoever reads a history reads the watermark with it.
 """
 
 from __future__ import annotations
@@ -19,33 +19,36 @@ from assets.columns import base_rows, spelling
 from assets.columns.quoting import literal
 from assets.lake import Lake
 from assets.layers import Layer
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.errors import DecisionRefused
 from transforms.feed import compacted_past
 from transforms.feed.feed import Feed, Table
-from transforms.horizons import Horizon
 
 
-def horizons(lake: Lake, feed: Feed) -> dict[str, Horizon]:
-    """The horizon of every gold table of the feed that has one."""
+def compaction_watermarks(lake: Lake, feed: Feed) -> dict[str, CompactionWatermark]:
+    """The compaction watermark of every gold table of the feed that has one."""
     return {
-        name: Horizon(tuple(row["position"])) for name, row in horizon_facts(lake, feed).items()
+        name: CompactionWatermark(tuple(row["log_position"]))
+        for name, row in compaction_watermark_facts(lake, feed).items()
     }
 
 
-def horizon_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
-    """The stored facts of each gold table's horizon (``base_rows.HORIZON``), by the table's name."""
+def compaction_watermark_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
+    """The stored facts of each gold table's watermark (``base_rows.COMPACTION_WATERMARK``), by the table's name."""
     found = {}
-    for rows in lake.in_process_table(Layer.BASE, feed.name).each(_HORIZONS):
-        for row in rows.filter(pc.is_valid(rows["horizon"])).to_pylist():
-            found[row["table"]] = row["horizon"]
+    for rows in lake.in_process_table(Layer.BASE, feed.name).each(_COMPACTION_WATERMARKS):
+        for row in rows.filter(pc.is_valid(rows["compaction_watermark"])).to_pylist():
+            found[row["table"]] = row["compaction_watermark"]
     return found
 
 
-_HORIZONS = pa.schema([base_rows.BASE_ARROW.field(name) for name in ("table", "horizon")])
+_COMPACTION_WATERMARKS = pa.schema(
+    [base_rows.BASE_ARROW.field(name) for name in ("table", "compaction_watermark")]
+)
 
 
 def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
-    """One row per key of one gold table (``name``) that is present at its horizon: ``key``, ``streams``, ``state``.
+    """One row per key of one gold table (``name``) that is present at its watermark: ``key``, ``streams``, ``state``.
 
     The images in ``state`` have gold's column names.
     """
@@ -58,19 +61,19 @@ def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
 class NewBase:
     """The base of one gold table (``name``) that is to be committed.
 
-    ``rows``: one per key that is present at the ``horizon``, under gold's column names (``base_rows.of_states``).
-    ``newest_window``: the newest window that has a change of the base.
+    ``rows``: one per key that is present at the ``compaction_watermark``, under gold's column names
+    (``base_rows.of_states``). ``newest_window``: the newest window that has a change of the base.
     """
 
     name: str
     table: Table
     rows: DataFrame
-    horizon: Horizon
+    compaction_watermark: CompactionWatermark
     newest_window: str
 
 
 def write(lake: Lake, feed: Feed, base: NewBase) -> None:
-    """Put a table's base and horizon in place of those before them, in one commit."""
+    """Put a table's base and compaction watermark in place of those before them, in one commit."""
     table = base.table
     meaning = compacted_past.meaning(feed, table, base.newest_window)
     facts = {
@@ -80,26 +83,26 @@ def write(lake: Lake, feed: Feed, base: NewBase) -> None:
         "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
     }
     rows = spelling.base_of_source(base.rows, table)
-    marked = rows.unionByName(base_rows.marker(rows, base.name, base.horizon, facts))
+    marked = rows.unionByName(base_rows.marker(rows, base.name, base.compaction_watermark, facts))
     written = lake.table(Layer.BASE, feed.name)
     written.replace_where(marked, f"table = {literal(base.name)}", partition_by=("table",))
 
 
 def write_in_process(lake: Lake, feed: Feed, rows: pa.Table, name: str) -> None:
-    """Put the base rows and the horizon of one gold table (``base_rows.BASE``) in place of those before them."""
+    """Put the base rows and the watermark of one gold table (``base_rows.BASE``) in place of those before them."""
     lake.in_process_table(Layer.BASE, feed.name).replace(rows, "table", [name], ["table"])
 
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     """The newest window that has a change of the table's base; empty where there is no base."""
-    horizon = horizon_facts(lake, feed).get(name)
-    return horizon["newest_window"] if horizon else ""
+    compaction_watermark = compaction_watermark_facts(lake, feed).get(name)
+    return compaction_watermark["newest_window"] if compaction_watermark else ""
 
 
 def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise where the feed's declarations or decisions would now make other changes of compacted events.
 
-    ``facts``: of its tables' horizons (``horizon_facts``).
+    ``facts``: of its tables' compaction watermarks (``compaction_watermark_facts``).
 
     Raises:
         DecisionRefused: only a rebuild reads those events again.
@@ -120,10 +123,13 @@ def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> N
 
 def declared_of(lake: Lake, feed: Feed) -> dict[str, str]:
     """The gold tables that have a base, each with the feed file's name of its table."""
-    return {name: horizon["declared"] for name, horizon in horizon_facts(lake, feed).items()}
+    return {
+        name: compaction_watermark["declared"]
+        for name, compaction_watermark in compaction_watermark_facts(lake, feed).items()
+    }
 
 
 def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
-    horizon = horizon_facts(lake, feed).get(name)
-    return list(horizon["added"]) if horizon else []
+    compaction_watermark = compaction_watermark_facts(lake, feed).get(name)
+    return list(compaction_watermark["added"]) if compaction_watermark else []

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.horizons import kept_identity
+from assets.columns.compaction_watermarks import kept_identity
 from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
@@ -28,7 +28,7 @@ def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
 
 
 def identities_of(rows: pa.Table) -> set[bytes]:
-    """What is kept of these silver rows' identities (``columns.horizons.kept_identity``)."""
+    """What is kept of these silver rows' identities (``columns.compaction_watermarks.kept_identity``)."""
     return {_identity(one) for one in rows["event_id"].to_pylist()}
 
 

@@ -1,8 +1,8 @@
-"""Records of quarantine as files that a person can mend in an editor, and such files read again.
+"""Records of quarantine as files that a person can repair in an editor, and such files read again.
 
 Each record is a file of its own, in the shape of its landing: its bytes, below the header line of its object where that
-has one. ``coordinates.json`` beside them says which record each file is. Put here how records are written out and read
-back. Not here: what becomes of a mended one (``assets/upkeep/mending``).
+has one. ``source_locations.json`` beside them says which record each file is. Put here how records are written out and
+read back. Not here: what becomes of a repaired one (``assets/upkeep/repairing``).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, Final
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.bookkeeping.quarantine.words import ID
 from transforms.errors import DecisionRefused
-from transforms.feed.decisions import Coordinates
+from transforms.feed.decisions import SourceLocation
 from transforms.feed.feed import Feed
 
-SIDECAR: Final = "coordinates.json"
+SIDECAR: Final = "source_locations.json"
 
 _ENDINGS: Final = (".json", ".jsonl", ".csv", ".rdf")
 
@@ -36,7 +36,7 @@ class Written:
     @property
     def name(self) -> str:
         """The file's name: the record's id, with the ending that an editor knows its object by."""
-        suffixes = PurePosixPath(self.record.place[0]).suffixes
+        suffixes = PurePosixPath(self.record.source_location[0]).suffixes
         ending = next((one.lower() for one in reversed(suffixes) if one.lower() in _ENDINGS), "")
         if not ending:
             ending = ".json" if (self.payload or b"").lstrip()[:1] == b"{" else ".txt"
@@ -59,7 +59,7 @@ class ReadBack:
 
 
 def write_out(feed: Feed, records: Sequence[Written], folder: Path) -> list[Path]:
-    """Write records out, and the coordinates of all files in the folder; files that are there are kept.
+    """Write records out, and the source locations of all files in the folder; files that are there are kept.
 
     Raises:
         DecisionRefused: the folder has records of another feed, or a file of these records that was changed.
@@ -93,7 +93,7 @@ def read_back(feed: Feed, path: Path) -> list[ReadBack]:
         raise DecisionRefused(
             feed.name,
             f"{folder} has no {SIDECAR}, which says which record a file is: write records out with"
-            f" `weir quarantine export {feed.name}`, and mend those files",
+            f" `weir quarantine export {feed.name}`, and repair those files",
         )
     known = _sidecar(feed, folder)
     if not path.is_dir():
@@ -118,7 +118,7 @@ def _read_back(feed: Feed, path: Path, facts: Mapping[str, Any]) -> ReadBack:
             raise DecisionRefused(
                 feed.name,
                 f"{path}: its first line is not the header of its object any more; a header stands for all records of"
-                f" its object and cannot be mended here. Expected: {header}",
+                f" its object and cannot be repaired here. Expected: {header}",
             )
         content = content[len(head) :]
     if not content:
@@ -143,12 +143,12 @@ def _sidecar(feed: Feed, folder: Path) -> dict[str, dict[str, Any]]:
 
 def _facts(one: Written) -> dict[str, object]:
     record = one.record
-    place: Coordinates = record.place
+    source_location: SourceLocation = record.source_location
     names = ("object", "generation", "line", "byte_offset")
     return {
         "id": record.id,
         "window": record.window,
-        **dict(zip(names, place, strict=True)),
+        **dict(zip(names, source_location, strict=True)),
         "table": record.table,
         "reason": record.reason,
         "detail": record.detail,

@@ -22,7 +22,7 @@ def landed_again(lake: Lake, feed: Feed, record: QuarantinedRecord) -> list[Read
     """The other generations of a record's object that bronze has; of a topic there is nothing to ask."""
     if feed.reads_topics:
         return []
-    name, generation, _, _ = record.place
+    name, generation, _, _ = record.source_location
     found = ledger.read_objects(lake, feed, names=[name])
     return [one for one in found if one.generation != generation]
 
@@ -34,7 +34,7 @@ def shown_in_full(
     others: Sequence[ReadObject] = (),
 ) -> Iterator[str]:
     """One record in lines; ``row`` is bronze's, ``others`` are ``landed_again``."""
-    object_name, generation, line, byte_offset = record.place
+    object_name, generation, line, byte_offset = record.source_location
     yield f"record      {record.id}"
     yield f"state       {words.state_in_words(record)}"
     yield f"window      {record.window}"

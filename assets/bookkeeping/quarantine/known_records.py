@@ -9,17 +9,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.bookkeeping import decisions
-from assets.bookkeeping.quarantine import mended_records, places
-from assets.bookkeeping.quarantine.mended_records import BY_PAYLOAD, FAULTS, MENDED, PLACE_ORDER
+from assets.bookkeeping.quarantine import repaired_records, source_locations
 from assets.bookkeeping.quarantine.records import KNOWN, Records
+from assets.bookkeeping.quarantine.repaired_records import (
+    BY_PAYLOAD,
+    FAULTS,
+    REPAIRED,
+    SOURCE_ORDER,
+)
 from assets.bookkeeping.quarantine.totals import rows_to_decide
 from assets.delta.delta_rs import conformed
 from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
-from transforms.feed.decisions import Coordinates, Replacement
+from transforms.feed.decisions import Replacement, SourceLocation
 from transforms.feed.feed import Feed
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 from transforms.silver.too_late import REASON
 
 
@@ -29,40 +34,44 @@ def records(lake: Lake, feed: Feed) -> Records:
     ``feed``: with its recorded decisions.
     """
     quarantine = lake.in_process_table(Layer.QUARANTINE, feed.name)
-    there, left = mended_records.in_quarantine(quarantine), mended_records.mended(lake, feed)
+    there, left = repaired_records.in_quarantine(quarantine), repaired_records.repaired(lake, feed)
     replaced, dismissed = feed.decisions.replaced(), decisions.dismissed_by(lake, feed)
-    left = places.without(left, there)
-    noted = pa.concat_tables([one.select(COORDINATES) for one in (there, left)])
+    left = source_locations.without(left, there)
+    noted = pa.concat_tables([one.select(SOURCE_LOCATION) for one in (there, left)])
     found = pa.concat_tables(
         [
-            _with_state(there, places.places_of(dismissed)),
-            _as_mended(left),
-            _as_mended(_never_noted(replaced, noted)),
+            _with_state(there, source_locations.source_locations_of(dismissed)),
+            _as_repaired(left),
+            _as_repaired(_never_noted(replaced, noted)),
         ]
     )
-    return Records(found.sort_by(PLACE_ORDER), feed.reads_topics, replaced, dismissed)
+    return Records(found.sort_by(SOURCE_ORDER), feed.reads_topics, replaced, dismissed)
 
 
 def _with_state(there: pa.Table, dismissed: pa.Table) -> pa.Table:
     """Records in quarantine, with their state."""
     is_late = pc.equal(there["reason"], REASON)
-    decided = pc.if_else(places.are_among(there, dismissed), "dismissed", "open")
+    decided = pc.if_else(source_locations.are_among(there, dismissed), "dismissed", "open")
     return conformed(there.append_column("state", pc.if_else(is_late, "too late", decided)), KNOWN)
 
 
-def _as_mended(rows: pa.Table) -> pa.Table:
+def _as_repaired(rows: pa.Table) -> pa.Table:
     """Records that are not in quarantine now."""
-    return conformed(rows.append_column("state", pa.repeat("mended", rows.num_rows)), KNOWN)
+    return conformed(rows.append_column("state", pa.repeat("repaired", rows.num_rows)), KNOWN)
 
 
-def _never_noted(replaced: Mapping[Coordinates, Replacement], noted: pa.Table) -> pa.Table:
+def _never_noted(replaced: Mapping[SourceLocation, Replacement], noted: pa.Table) -> pa.Table:
     """Those that a person's payload kept out of quarantine from the beginning: no row says what was wrong."""
     rows = [
-        {"window": one.window, **dict(zip(COORDINATES, place, strict=True)), "events": 0}
-        | {"table": None, "reason": "", "detail": "", "how": BY_PAYLOAD, "mended_at": None}
-        for place, one in replaced.items()
+        {
+            "window": one.window,
+            **dict(zip(SOURCE_LOCATION, source_location, strict=True)),
+            "events": 0,
+        }
+        | {"table": None, "reason": "", "detail": "", "how": BY_PAYLOAD, "repaired_at": None}
+        for source_location, one in replaced.items()
     ]
-    return places.without(pa.Table.from_pylist(rows, MENDED), noted)
+    return source_locations.without(pa.Table.from_pylist(rows, REPAIRED), noted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +96,7 @@ def sampled(quarantine: InProcessTable, feed: Feed, windows: Collection[str], mo
         if events > most:
             looked[-1] = looked[-1].slice(0, looked[-1].num_rows - (events - most))
             break
-    found = _with_state(mended_records.by_record(looked), places.PLACES.empty_table())
+    found = _with_state(
+        repaired_records.by_record(looked), source_locations.SOURCE_LOCATIONS.empty_table()
+    )
     return Sampled(Records(found, feed.reads_topics, replaced), events <= most)

@@ -1,7 +1,7 @@
 """The records of a feed that are or were in quarantine, each with its state: as values, and many of them as columns.
 
 Put here what a person may ask about such records. Not here: reading them (``known_records``), changing their state
-(``assets/upkeep/mending``, ``decisions.dismiss``), and how answers are printed (``orchestration/cli/quarantine``).
+(``assets/upkeep/repairing``, ``decisions.dismiss``), and how answers are printed (``orchestration/cli/quarantine``).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.bookkeeping.decisions import Signature
-from assets.bookkeeping.quarantine import places
-from assets.bookkeeping.quarantine.mended_records import MENDED, Cells, coordinates_of
-from transforms.feed.decisions import Coordinates, Replacement
-from transforms.record import COORDINATES
+from assets.bookkeeping.quarantine import source_locations
+from assets.bookkeeping.quarantine.repaired_records import REPAIRED, Cells, source_location_of
+from transforms.feed.decisions import Replacement, SourceLocation
+from transforms.record import SOURCE_LOCATION
 
-State = Literal["open", "mended", "dismissed", "too late"]
+State = Literal["open", "repaired", "dismissed", "too late"]
 """Where a record stands: it waits for somebody, its window takes it now, or somebody gave it up.
 
 Or it came too late for compacted history, which nobody has to decide (``weir rebuild`` takes it in).
@@ -38,13 +38,13 @@ class QuarantinedRecord:
 
     ``decided``: when, by whom and why it came into its state, where a person did that. ``replacement``: what a person
     gave in its place, whether its window has been derived with it or not. ``left_at``: when it left quarantine, and
-    ``how`` (``mended_records``); None and empty where it is there.
+    ``how`` (``repaired_records``); None and empty where it is there.
     """
 
     id: str
     state: State
     window: str
-    place: Coordinates
+    source_location: SourceLocation
     events: int
     table: str | None
     reason: str
@@ -58,17 +58,17 @@ class QuarantinedRecord:
     @property
     def where(self) -> str:
         """The object or partition of the topic, and the line or offset, as people say it."""
-        object_name, _, line, byte_offset = self.place
+        object_name, _, line, byte_offset = self.source_location
         return f"{object_name} {f'offset {byte_offset}' if self.is_of_topic else f'line {line}'}"
 
 
-def id_of(place: Coordinates) -> str:
+def id_of(source_location: SourceLocation) -> str:
     """The id of a record: the same for ever, and in every warehouse."""
-    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(source_location).encode()).hexdigest()
 
 
-KNOWN = pa.schema([*MENDED, pa.field("state", pa.string())])
-"""What is held of each record; ``how`` and ``mended_at`` are null of those that are in quarantine."""
+KNOWN = pa.schema([*REPAIRED, pa.field("state", pa.string())])
+"""What is held of each record; ``how`` and ``repaired_at`` are null of those that are in quarantine."""
 
 _AT_ONCE = 10_000
 
@@ -82,8 +82,8 @@ class Records(Sequence[QuarantinedRecord]):
 
     rows: pa.Table
     is_of_topic: bool = False
-    replaced: Mapping[Coordinates, Replacement] = field(default_factory=dict)
-    dismissed: Mapping[Coordinates, Signature] = field(default_factory=dict)
+    replaced: Mapping[SourceLocation, Replacement] = field(default_factory=dict)
+    dismissed: Mapping[SourceLocation, Signature] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """How many records these are."""
@@ -121,7 +121,7 @@ class Records(Sequence[QuarantinedRecord]):
 
     def among(self, others: Records) -> Records:
         """Those that are among the others, too."""
-        return replace(self, rows=places.among(self.rows, others.rows))
+        return replace(self, rows=source_locations.among(self.rows, others.rows))
 
     def plus(self, others: Records) -> Records:
         """These and the others, each once."""
@@ -130,11 +130,11 @@ class Records(Sequence[QuarantinedRecord]):
 
     def without(self, others: Records) -> Records:
         """Those that are not among the others."""
-        return replace(self, rows=places.without(self.rows, others.rows))
+        return replace(self, rows=source_locations.without(self.rows, others.rows))
 
     def ids(self) -> Iterator[str]:
         """The id of each record, in order."""
-        for batch in self.rows.select(COORDINATES).to_batches(_AT_ONCE):
+        for batch in self.rows.select(SOURCE_LOCATION).to_batches(_AT_ONCE):
             columns = (column.to_pylist() for column in batch.columns)
             yield from map(id_of, zip(*columns, strict=True))
 
@@ -154,23 +154,23 @@ class Records(Sequence[QuarantinedRecord]):
         return Counter({one["values"]: one["counts"] for one in counts})
 
     def _record(self, row: Cells) -> QuarantinedRecord:
-        place = coordinates_of(row)
-        given, state = self.replaced.get(place), row["state"]
-        decided = self.dismissed.get(place) if state == "dismissed" else None
-        if state == "mended" and given is not None:
+        source_location = source_location_of(row)
+        given, state = self.replaced.get(source_location), row["state"]
+        decided = self.dismissed.get(source_location) if state == "dismissed" else None
+        if state == "repaired" and given is not None:
             decided = Signature(given.at, given.by, given.reason)
         return QuarantinedRecord(
-            id=id_of(place),
+            id=id_of(source_location),
             state=state,
             window=row["window"],
-            place=place,
+            source_location=source_location,
             events=row["events"],
             table=row["table"],
             reason=row["reason"],
             detail=row["detail"],
             decided=decided,
             replacement=given,
-            left_at=row["mended_at"],
+            left_at=row["repaired_at"],
             how=row["how"] or "",
             is_of_topic=self.is_of_topic,
         )

@@ -12,16 +12,20 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping.quarantine.places import PLACES, places_of, without
-from assets.columns.silver import REFUSALS_ARROW
+from assets.bookkeeping.quarantine.source_locations import (
+    SOURCE_LOCATIONS,
+    source_locations_of,
+    without,
+)
+from assets.columns.silver import QUARANTINE_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
-from transforms.feed.decisions import Coordinates
+from transforms.feed.decisions import SourceLocation
 from transforms.feed.feed import Feed
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 from transforms.silver.too_late import REASON
 
-_READ = pa.schema([REFUSALS_ARROW.field(name) for name in (*COORDINATES, "reason")])
+_READ = pa.schema([QUARANTINE_ARROW.field(name) for name in (*SOURCE_LOCATION, "reason")])
 
 AT_ONCE = 50_000
 """About so many rows are counted together."""
@@ -31,7 +35,7 @@ AT_ONCE = 50_000
 class Totals:
     """``reasons``: how many events are in quarantine, by reason; ``dismissed``: how many of these somebody gave up.
 
-    ``open_records``: how many records wait for somebody, however many of their events are refused.
+    ``open_records``: how many records wait for somebody, however many of their events are quarantined.
     """
 
     reasons: Mapping[str, int]
@@ -42,7 +46,7 @@ class Totals:
 def totals(lake: Lake, feed: Feed) -> Totals:
     """What quarantine has in all; ``feed``: with its recorded decisions."""
     reasons, dismissed = Counter[str](), 0
-    places = [PLACES.empty_table()]
+    source_locations = [SOURCE_LOCATIONS.empty_table()]
     given_up = feed.decisions.dismissed()
     for rows in _some_at_once(lake.in_process_table(Layer.QUARANTINE, feed.name).each(_READ)):
         counts = rows["reason"].value_counts().to_pylist()
@@ -50,9 +54,9 @@ def totals(lake: Lake, feed: Feed) -> Totals:
         undecided = rows.filter(pc.not_equal(rows["reason"], REASON))
         open_rows = rows_to_decide(undecided, given_up)
         dismissed += undecided.num_rows - open_rows.num_rows
-        places.append(_distinct(open_rows))
+        source_locations.append(_distinct(open_rows))
     # Some files have a record once now; another file of its window may have it, too.
-    return Totals(dict(reasons), dismissed, _distinct(pa.concat_tables(places)).num_rows)
+    return Totals(dict(reasons), dismissed, _distinct(pa.concat_tables(source_locations)).num_rows)
 
 
 def _some_at_once(files: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -67,10 +71,12 @@ def _some_at_once(files: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-def rows_to_decide(rows: pa.Table, dismissed: Collection[Coordinates]) -> pa.Table:
+def rows_to_decide(rows: pa.Table, dismissed: Collection[SourceLocation]) -> pa.Table:
     """Those rows of quarantine that wait for somebody: not too late for compacted history, and not dismissed."""
-    return without(rows.filter(pc.not_equal(rows["reason"], REASON)), places_of(dismissed))
+    return without(
+        rows.filter(pc.not_equal(rows["reason"], REASON)), source_locations_of(dismissed)
+    )
 
 
 def _distinct(rows: pa.Table) -> pa.Table:
-    return rows.group_by(list(COORDINATES)).aggregate([]).cast(PLACES)
+    return rows.group_by(list(SOURCE_LOCATION)).aggregate([]).cast(SOURCE_LOCATIONS)

@@ -15,7 +15,7 @@ from assets.bookkeeping.quarantine.records import QuarantinedRecord, Records
 from assets.wording import counted
 from transforms.display.markdown import Markdown, own_head, own_words, paragraphs, table
 from transforms.display.plain import visible
-from transforms.feed.decisions import Coordinates
+from transforms.feed.decisions import SourceLocation
 
 SHORT = 100
 """So many characters of a payload fit into a line."""
@@ -30,9 +30,9 @@ HIDDEN = b"(not shown: the feed masks columns)"
 
 def hidden(
     records: Sequence[QuarantinedRecord],
-) -> Mapping[Coordinates, bytes | None]:
+) -> Mapping[SourceLocation, bytes | None]:
     """What lists show as the payloads of records of a feed that masks columns."""
-    return {one.place: HIDDEN for one in records}
+    return {one.source_location: HIDDEN for one in records}
 
 
 def short(payload: bytes | None) -> str:
@@ -94,14 +94,14 @@ def record_line(record: QuarantinedRecord) -> str:
     """One record in a line: its id, where it is, and what was found."""
     more = f" and {counted(record.events - 1, 'event')} more" if record.events > 1 else ""
     of = f"{record.table}: " if record.table else ""
-    fault = f"{of}{record.detail}{more}" if record.reason else "mended before its window was run"
+    fault = f"{of}{record.detail}{more}" if record.reason else "repaired before its window was run"
     return f"{record.id[:ID]}  {record.window}  {record.where}  {fault}"
 
 
 def state_in_words(record: QuarantinedRecord) -> str:
     """In which state a record is, since when, by whom and why."""
     text: str = record.state
-    if record.state == "mended" and record.how and record.replacement is None:
+    if record.state == "repaired" and record.how and record.replacement is None:
         text += f" ({record.how})"
     if record.left_at is not None:
         text += f" at {record.left_at:%Y-%m-%d %H:%M} UTC"
@@ -111,7 +111,7 @@ def state_in_words(record: QuarantinedRecord) -> str:
         why = f": {record.decided.reason}" if record.decided.reason else ""
         text += f"; decided {at}{by}{why}"
     if record.state == "open" and record.replacement is not None:
-        text += "; a mended payload is recorded, and its window has not taken it yet: run it, or mend it again"
+        text += "; a repaired payload is recorded, and its window has not taken it yet: run it, or repair it again"
     return text
 
 
@@ -131,21 +131,21 @@ def grouped(records: Records) -> list[Grouped]:
 
 
 def as_markdown(
-    groups: Sequence[Grouped], payloads: Mapping[Coordinates, bytes | None], most: int
+    groups: Sequence[Grouped], payloads: Mapping[SourceLocation, bytes | None], most: int
 ) -> Markdown:
     """Records as tables for Dagster's pages, one for each reason; at most so many records of each."""
     return paragraphs(part for one in groups for part in _parts_of(one, payloads, most))
 
 
 def _parts_of(
-    group: Grouped, payloads: Mapping[Coordinates, bytes | None], most: int
+    group: Grouped, payloads: Mapping[SourceLocation, bytes | None], most: int
 ) -> Iterator[Markdown]:
     reason = own_words(f"**{group.reason}**") if group.reason else own_words("no reason is known")
     yield own_words(f"{reason}: {counted(len(group.records), 'record')}")
     rows = []
     for one in group.records[:most]:
         what = f"{one.table}: {one.detail}" if one.table else one.detail
-        payload = short(payloads.get(one.place))
+        payload = short(payloads.get(one.source_location))
         rows.append((one.id[:ID], one.state, one.window, one.where, what, payload))
     yield table(_HEAD, rows)
     if len(group.records) > most:

@@ -26,13 +26,13 @@ OPEN = T.StructType(
         T.StructField("is_derived", T.BooleanType(), False),
         T.StructField("expected", T.LongType(), True),
         T.StructField("has_begin", T.BooleanType(), True),
-        T.StructField("position", T.ArrayType(T.LongType()), False),
+        T.StructField("log_position", T.ArrayType(T.LongType()), False),
         T.StructField("event_at", T.TimestampType(), True),
     ]
 )
 """One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
 
-``effect``, ``event_id``, ``position``, ``event_at`` as in ``columns.silver.CHANGE``; ``id``, ``expected`` and
+``effect``, ``event_id``, ``log_position``, ``event_at`` as in ``columns.silver.CHANGE``; ``id``, ``expected`` and
 ``has_begin`` as in its ``transaction``.
 """
 

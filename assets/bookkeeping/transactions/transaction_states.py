@@ -68,7 +68,7 @@ def _events(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, OpenEvent]
     for batch in batches:
         micros = batch.column("event_at").cast(pa.int64())
         named = {name: batch.column(name).to_pylist() for name in OpenEvent._fields}
-        named |= {"event_at": micros.to_pylist(), "position": map(tuple, named["position"])}
+        named |= {"event_at": micros.to_pylist(), "log_position": map(tuple, named["log_position"])}
         cells = zip(*(named[name] for name in OpenEvent._fields), strict=True)
         yield from zip(batch.column("id").to_pylist(), map(OpenEvent._make, cells), strict=True)
 

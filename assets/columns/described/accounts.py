@@ -50,7 +50,7 @@ TRANSACTIONS: Final[Described] = {
     "is_derived": "Whether it is no event of its own.",
     "expected": "On the commit: how many changes the transaction has, where the source says so.",
     "has_begin": "Whether its source marks where transactions begin.",
-    "position": "Where the event stands, as in silver.",
+    "log_position": "Where the event stands, as in silver.",
     "event_at": "When the source made it (UTC).",
 }
 
@@ -73,20 +73,20 @@ DECISIONS: Final[Described] = {
     "decided_by": "Who decided it, where that is known.",
 }
 
-MENDED: Final[Described] = {
+REPAIRED: Final[Described] = {
     **{name: QUARANTINE[name] for name in ("window", "table", "reason", "detail")},
     **RECORD,
     "events": "How many events of the record were in quarantine.",
     "how": "`payload` where a person gave another payload; else `window derived again`.",
-    "mended_at": "When the window was derived that took it (UTC).",
+    "repaired_at": "When the window was derived that took it (UTC).",
 }
 
 BASE: Final[Described] = {
     "table": "The gold table.",
-    "key": "The key as texts; null on the row that has the table's horizon.",
+    "key": "The key as texts; null on the row that has the table's compaction watermark.",
     "streams": "The streams that the key's changes came from.",
-    "state": "What the key is at the horizon, with every column that was ever mentioned.",
-    "horizon": "On one row per table: up to where the history was compacted, when, and under which declaration.",
+    "state": "What the key is at the watermark, with every column that was ever mentioned.",
+    "compaction_watermark": "On one row per table: up to where its history is compacted, when, by which declaration.",
 }
 
 COMPACTED: Final[Described] = {

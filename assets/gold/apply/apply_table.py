@@ -54,7 +54,7 @@ def apply_locked(lake: Lake, known: FeedPlan, table: Table, *, full_rebuild: boo
         if name in known.stopped:
             continue
         plan = known.of_table(table, name)
-        stored = StoredInProcess.of(lake, plan.feed, plan.table, name, plan.horizon)
+        stored = StoredInProcess.of(lake, plan.feed, plan.table, name, plan.compaction_watermark)
         if is_brought or not _is_as_declared(plan, stored):
             done = done.plus(_apply_one(lake, plan, stored, full_rebuild=full_rebuild))
     return done
@@ -87,7 +87,7 @@ def _apply_one(
         except TooLarge:
             # Only now is it known that keys need a history that does not fit: nothing has been written.
             pass
-    stored, silver = StoredBySpark(gold, plan.horizon), SilverBySpark.read(lake, plan)
+    stored, silver = StoredBySpark(gold, plan.compaction_watermark), SilverBySpark.read(lake, plan)
     by_spark = TableFold.of(InSpark(lake.spark, plan.feed), plan, silver, stored)
     return _applied(by_spark, stored, full_rebuild=full_rebuild, rebuilt=rebuilt)
 
@@ -123,7 +123,7 @@ def _applied(
         sizes = stored.put(folded)
     metrics, deletes, name = folded.metrics, fold.deletes, fold.plan.name
     effects = range_deletes.effects_of(
-        deletes.by_event, deletes.places, metrics.removed, metrics.changed
+        deletes.by_event, deletes.source_locations, metrics.removed, metrics.changed
     )
     return Applied(
         tables=(AppliedTable(name, *sizes, metrics.repeats, effects),),

@@ -21,8 +21,8 @@ from transforms.gold.columns import (
     COPY,
     EFFECT,
     LAST_CHANGE,
+    LOG_POSITION,
     MENTIONS,
-    POSITION,
     key_columns,
     tombstone_columns,
 )
@@ -75,7 +75,7 @@ def put(
     # Without a key, a row's copies are many rows.
     known = broadcast_if_small(rows, metrics.keys) if table.key else rows
     is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
-    if not (metrics.merged or is_followed):
+    if not (metrics.updated or is_followed):
         gold.replace_rows(known.select(*(quoted(name) for name in own)), present(rows, table))
     else:
         _merge(gold, known, table, metrics)
@@ -88,7 +88,7 @@ def _merge(gold: SparkTable, rows: DataFrame, table: Table, metrics: FoldMetrics
     """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
     own = key_columns(table)
     values = {
-        quoted(name): F.col(f"new.{quoted(name)}") if not metrics.merged else _merged(name)
+        quoted(name): F.col(f"new.{quoted(name)}") if not metrics.updated else _kept(name)
         for name in table.columns
         if name not in table.identity
     }
@@ -124,9 +124,9 @@ def _absent(rows: DataFrame, table: Table) -> DataFrame:
     return absent.select(*(quoted(name) for name in tombstone_columns(table)), *LAST_CHANGE)
 
 
-def _merged(name: str) -> Column:
-    """The new value where the whole row is put or the column is mentioned, else the old one."""
-    mentioned = (F.col(f"new.{EFFECT}") == "put") | F.array_contains(
+def _kept(name: str) -> Column:
+    """The new value where the whole row is replaced or the column is mentioned, else the old one."""
+    mentioned = (F.col(f"new.{EFFECT}") == "replace") | F.array_contains(
         F.col(f"new.{MENTIONS}"), F.lit(name)
     )
     return F.when(mentioned, F.col(f"new.{quoted(name)}")).otherwise(F.col(f"old.{quoted(name)}"))
@@ -138,7 +138,7 @@ def _drop_above(tombstones: SparkTable, rows: DataFrame, table: Table) -> None:
     once = rows if table.key else rows.where(F.col(COPY) == 1)
     same = " AND ".join(f"old.{quoted(key)} <=> row.{quoted(key)}" for key in own)
     target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
-    source = once.select(*(quoted(key) for key in own), POSITION).alias("row")
-    merge = target.merge(source, f"{same} AND old.{POSITION} > row.{POSITION}")
+    source = once.select(*(quoted(key) for key in own), LOG_POSITION).alias("row")
+    merge = target.merge(source, f"{same} AND old.{LOG_POSITION} > row.{LOG_POSITION}")
     with tombstones.commits():
         merge.whenMatchedDelete().execute()

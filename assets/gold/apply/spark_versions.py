@@ -1,7 +1,7 @@
 """The commit of a large gold table's versions, ``gold.<feed>.<table>__history``, for tables declared with ``history``.
 
 Each key that a run touches is folded from all its changes, so that late events are woven in at their position. Silver
-no longer knows versions that ended before the horizon, and these stay as they are.
+no longer knows versions that ended before the compaction watermark, and these stay as they are.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from assets.columns import types
 from assets.columns.quoting import quoted
 from assets.delta.spark_table import SparkTable
 from assets.gold.gold_table import GoldTable
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Table
 from transforms.gold.columns import BEGAN_BY, OF_VERSION, PARTS, VALID_FROM, VALID_TO
-from transforms.horizons import Horizon
 
 PROPERTIES = {"delta.enableDeletionVectors": "true"}
 
 
 def write_versions(
-    gold: GoldTable, new: DataFrame, keys: DataFrame, *, full_rebuild: bool, horizon: Horizon | None
+    gold: GoldTable,
+    new: DataFrame,
+    keys: DataFrame,
+    *,
+    full_rebuild: bool,
+    compaction_watermark: CompactionWatermark | None,
 ) -> None:
     """Put the versions of some keys that can be derived from silver in place of those before, in one commit.
 
@@ -35,14 +40,17 @@ def write_versions(
         new: One row per version, with the declared columns and ``transforms.gold.columns.OF_VERSION``.
         keys: One row per key that the run touches, its canonical texts in ``PARTS``.
         full_rebuild: Whether ``new`` has the versions of all keys.
-        horizon: Up to where silver's changes are compacted; versions that ended there or before stay as they are.
+        compaction_watermark: Up to where silver's changes are compacted; versions that ended there or before stay as
+            they are.
     """
     table, declared = gold.history, gold.table
     new = new.select(*(quoted(name) for name in declared.columns), *OF_VERSION)
     if full_rebuild:
         whole = new
-        if horizon is not None and table.exists():
-            whole = whole.unionByName(_ended(table.read(), declared, horizon)).localCheckpoint()
+        if compaction_watermark is not None and table.exists():
+            whole = whole.unionByName(
+                _ended(table.read(), declared, compaction_watermark)
+            ).localCheckpoint()
         table.create(whole, PROPERTIES)
         return
     named = keys.select(
@@ -51,8 +59,8 @@ def write_versions(
             for at, name in enumerate(declared.key)
         ]
     )
-    # What ended at or below the horizon is not among the new versions, and stays.
-    present = above(table.read(), horizon).alias("old")
+    # What ended at or below the compaction watermark is not among the new versions, and stays.
+    present = above(table.read(), compaction_watermark).alias("old")
     same = [
         F.col(f"old.{quoted(name)}")
         .cast(types.stored(declared.columns[name]))
@@ -84,16 +92,18 @@ def _merge(table: SparkTable, declared: Table, source: DataFrame, own: Sequence[
         merge.execute()
 
 
-def above(kept: DataFrame, horizon: Horizon | None) -> DataFrame:
-    """The versions that can still be derived from silver: those that had not ended at the horizon, and later ones."""
-    if horizon is None:
+def above(kept: DataFrame, compaction_watermark: CompactionWatermark | None) -> DataFrame:
+    """The versions that can still be derived from silver: those that had not ended at the watermark, and later ones."""
+    if compaction_watermark is None:
         return kept
-    return kept.where(F.coalesce(F.col(VALID_TO) > _position(horizon), F.lit(True)))
+    return kept.where(F.coalesce(F.col(VALID_TO) > _position(compaction_watermark), F.lit(True)))
 
 
-def _ended(kept: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
+def _ended(
+    kept: DataFrame, declared: Table, compaction_watermark: CompactionWatermark
+) -> DataFrame:
     """The versions that can no longer be derived from silver, with the columns that are declared now."""
-    ended = kept.where(F.col(VALID_TO) <= _position(horizon))
+    ended = kept.where(F.col(VALID_TO) <= _position(compaction_watermark))
     columns = [
         (F.col(quoted(name)) if name in kept.columns else F.lit(None))
         .cast(types.stored(kind))
@@ -103,5 +113,7 @@ def _ended(kept: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
     return ended.select(*columns, *OF_VERSION)
 
 
-def _position(horizon: Horizon) -> Column:
-    return F.array(*[F.lit(number) for number in horizon.position]).cast("array<bigint>")
+def _position(compaction_watermark: CompactionWatermark) -> Column:
+    return F.array(*[F.lit(number) for number in compaction_watermark.log_position]).cast(
+        "array<bigint>"
+    )

@@ -17,6 +17,7 @@ from assets.gold.apply import spark_commits, spark_versions
 from assets.gold.folding import Folded
 from assets.gold.gold_table import GoldTable
 from assets.gold.table_properties import properties_of, require_properties
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import (
@@ -26,15 +27,14 @@ from transforms.gold.columns import (
     EVENT_ID,
     FROM_AT,
     KEY,
+    LOG_POSITION,
     PARTS,
-    POSITION,
     RESET,
     TO_AT,
     VALID_FROM,
     VALID_TO,
 )
 from transforms.gold.fold_rows import FOLD_ROWS, GOLD, TEXTS, VERSION, cells, list_array
-from transforms.horizons import Horizon
 from transforms.types import judge_of
 
 
@@ -42,11 +42,11 @@ from transforms.types import judge_of
 class StoredBySpark:
     """The tables of one gold table; see ``folding.Stored``.
 
-    ``horizon``: versions that ended at or below it can no longer be derived from silver, and stay.
+    ``compaction_watermark``: versions that ended at or below it can no longer be derived from silver, and stay.
     """
 
     gold: GoldTable
-    horizon: Horizon | None = None
+    compaction_watermark: CompactionWatermark | None = None
 
     def last_changes(self, what: int, keys: DataFrame | None, *, with_values: bool) -> DataFrame:
         """See ``folding.Stored``."""
@@ -59,7 +59,7 @@ class StoredBySpark:
         found = layer.select(
             F.lit(what).alias("what"),
             key.alias("key"),
-            F.col(POSITION).alias("position"),
+            F.col(LOG_POSITION).alias("log_position"),
             F.col(EVENT_ID).alias("event_id"),
             F.unix_micros(EVENT_AT).alias("event_at"),
             F.col(RESET).alias("reset"),
@@ -72,13 +72,13 @@ class StoredBySpark:
     def versions(self, keys: DataFrame) -> DataFrame:
         """See ``folding.Stored``."""
         table = self.gold.table
-        kept = spark_versions.above(self.gold.history.read(), self.horizon)
+        kept = spark_versions.above(self.gold.history.read(), self.compaction_watermark)
         mine = kept.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
         found = shaped(
             mine.select(
                 F.lit(VERSION).alias("what"),
                 _key_texts(table).alias("key"),
-                F.col(VALID_FROM).alias("position"),
+                F.col(VALID_FROM).alias("log_position"),
                 F.col(BEGAN_BY).alias("event_id"),
                 F.unix_micros(FROM_AT).alias("event_at"),
                 F.col(VALID_TO).alias("reset"),
@@ -117,7 +117,7 @@ class StoredBySpark:
                 folded.versions,
                 folded.rows.select(PARTS),
                 full_rebuild=full_rebuild,
-                horizon=self.horizon,
+                compaction_watermark=self.compaction_watermark,
             )
 
 

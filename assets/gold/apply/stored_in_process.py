@@ -20,13 +20,13 @@ from assets.gold.table_properties import WHOLE_KEY, declared_with, has_whole_key
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.arrow import typed_values
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.gold import fold_rows, folded_rows
 from transforms.gold.change import Key
-from transforms.gold.columns import COPY, EFFECT, EVENT_ID, PARTS, POSITION, VALID_TO
+from transforms.gold.columns import COPY, EFFECT, EVENT_ID, LOG_POSITION, PARTS, VALID_TO
 from transforms.gold.fold_rows import GOLD, keys_of
-from transforms.horizons import Horizon
 
 
 # Without slots: what is read is kept in the instance.
@@ -39,25 +39,30 @@ class StoredInProcess:
         gold: Its rows.
         tombstones: Its tombstones.
         history: Its versions; None where it keeps none.
-        horizon: Versions that ended at or below it can no longer be derived from silver, and stay.
+        compaction_watermark: Versions that ended at or below it can no longer be derived from silver, and stay.
     """
 
     table: Table
     gold: InProcessTable
     tombstones: InProcessTable
     history: InProcessTable | None = None
-    horizon: Horizon | None = None
+    compaction_watermark: CompactionWatermark | None = None
 
     @classmethod
     def of(
-        cls, lake: Lake, feed: Feed, table: Table, name: str, horizon: Horizon | None = None
+        cls,
+        lake: Lake,
+        feed: Feed,
+        table: Table,
+        name: str,
+        compaction_watermark: CompactionWatermark | None = None,
     ) -> StoredInProcess:
         """The tables as they are now."""
         names = (name, name + TOMBSTONES, *([name + HISTORY] if table.history else []))
         rows, tombstones, *history = (
             lake.in_process_table(Layer.GOLD, feed.name, one) for one in names
         )
-        return cls(table, rows, tombstones, history[0] if history else None, horizon)
+        return cls(table, rows, tombstones, history[0] if history else None, compaction_watermark)
 
     @property
     def exists(self) -> bool:
@@ -103,11 +108,13 @@ class StoredInProcess:
         """The newest tombstone of each key (``folded_rows.tombstones_schema``)."""
         rows = self.tombstones.read(folded_rows.tombstones_schema(self.table))
         newest: dict[Key, tuple[tuple[list[int], str], int]] = {}
-        places = zip(rows[POSITION].to_pylist(), rows[EVENT_ID].to_pylist(), strict=True)
-        for at, (key, place) in enumerate(zip(keys_of(self.table, rows), places, strict=True)):
+        positions = zip(rows[LOG_POSITION].to_pylist(), rows[EVENT_ID].to_pylist(), strict=True)
+        for at, (key, position) in enumerate(
+            zip(keys_of(self.table, rows), positions, strict=True)
+        ):
             known = newest.get(key)
-            if known is None or known[0] < place:
-                newest[key] = (place, at)
+            if known is None or known[0] < position:
+                newest[key] = (position, at)
         return typed_values.rows_at(rows, [at for _, at in newest.values()])
 
     @cached_property
@@ -143,8 +150,8 @@ class StoredInProcess:
         return fold_rows.of_versions(self.table, rows.filter(pa.array(mine, pa.bool_())))
 
     def _have_ended(self, versions: pa.Table) -> list[bool]:
-        """Of each version whether it ended at or below the horizon."""
-        end = None if self.horizon is None else self.horizon.position
+        """Of each version whether it ended at or below the compaction watermark."""
+        end = None if self.compaction_watermark is None else self.compaction_watermark.log_position
         ends = versions[VALID_TO].to_pylist()
         return [end is not None and one is not None and tuple(one) <= end for one in ends]
 
@@ -205,14 +212,18 @@ class StoredInProcess:
     def _above(self, present: pa.Table) -> set[Key]:
         """The keys whose tombstone is at a later position than the last change of the row that they have now."""
         keys = keys_of(self.table, present)
-        lasts = dict(zip(keys, present[POSITION].to_pylist(), strict=True))
-        places = zip(self.tombstone_keys, self.tombstone_rows[POSITION].to_pylist(), strict=True)
-        return {key for key, position in places if key in lasts and position > lasts[key]}
+        lasts = dict(zip(keys, present[LOG_POSITION].to_pylist(), strict=True))
+        positions = zip(
+            self.tombstone_keys, self.tombstone_rows[LOG_POSITION].to_pylist(), strict=True
+        )
+        return {
+            key for key, log_position in positions if key in lasts and log_position > lasts[key]
+        }
 
     def _put_versions(self, versions: pa.Table, keys: Collection[Key] | None) -> None:
         """Put the versions of these keys, or of all, in place of those before, in one commit.
 
-        Versions that ended at or below the horizon stay: they can no longer be derived from silver.
+        Versions that ended at or below the compaction watermark stay: they can no longer be derived from silver.
         """
         assert self.history is not None
         before = self.version_rows

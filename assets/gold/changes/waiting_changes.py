@@ -79,7 +79,10 @@ def _replaced(
     rows = [row for _, row in found]
     changed = {
         **{name: [getattr(row, name) for row in rows] for name in ("key", "moved_from", "derived")},
-        **{name: [getattr(row, name) for row in rows] for name in (*IMAGES, "effect", "position")},
+        **{
+            name: [getattr(row, name) for row in rows]
+            for name in (*IMAGES, "effect", "log_position")
+        },
         "declared": [declared] * len(rows),
     }
     arrays = []

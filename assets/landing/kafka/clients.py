@@ -88,7 +88,7 @@ _TELLING: tuple[tuple[int, str, str], ...] = (
 # librdkafka's only property that is written so.
 _WITHOUT_DOTS = {"log.level": "log_level"}
 
-# Waiting mends neither a wrong password nor a certificate.
+# Waiting repairs neither a wrong password nor a certificate.
 _FINAL = (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED, KafkaError._SSL)
 _QUOTED = re.compile(r'configuration property:? "([a-z.]+)"')
 

@@ -27,7 +27,7 @@ from assets.landing.kafka.record_times import moment_of, window_of
 from assets.landing.spark_source import batches, read_parts
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
-from transforms.task_failures import Place, naming_place
+from transforms.task_failures import Reading, naming_record
 
 SILENCE = 60.0
 """Seconds without a record after which a task gives up: a broker that restarts is back sooner."""
@@ -83,7 +83,7 @@ def rows_of(
     client = clients.consumer(feed, client_errors)
     try:
         for one in ranges:
-            with naming_place(Place(feed.name, one.partition.name)):
+            with naming_record(Reading(feed.name, one.partition.name)):
                 yield from _Reading(feed, one, client, client_errors, silence).rows(progress)
     finally:
         client.close()
@@ -137,8 +137,8 @@ class _Reading:
     def _offset(self, message: Message) -> int | None:
         """Where a message stands; None for one that is not of this range."""
         error = message.error()
-        place = (message.topic(), message.partition())
-        if place != (self.range.partition.topic, self.range.partition.number):
+        origin = (message.topic(), message.partition())
+        if origin != (self.range.partition.topic, self.range.partition.number):
             if error is None or error.code() == KafkaError._PARTITION_EOF:
                 return None
         elif error is None or error.code() == KafkaError._PARTITION_EOF:

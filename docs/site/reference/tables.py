@@ -25,7 +25,7 @@ from assets.bookkeeping import (
     window_progress,
     yugabyte_checkpoints,
 )
-from assets.bookkeeping.quarantine import mended_records
+from assets.bookkeeping.quarantine import repaired_records
 from assets.bookkeeping.transactions import landed_objects, open_events
 from assets.columns import base_rows, bronze, silver
 from assets.columns.described import accounts, flow
@@ -45,13 +45,13 @@ Schema: TypeAlias = pa.Schema | T.StructType | str
 SMALL: Final[Mapping[Layer, tuple[Schema, flow.Described]]] = {
     Layer.BRONZE: (bronze.BRONZE, flow.BRONZE),
     Layer.SILVER: (silver.SILVER, flow.SILVER),
-    Layer.QUARANTINE: (silver.REFUSALS, flow.QUARANTINE),
+    Layer.QUARANTINE: (silver.QUARANTINE_ROWS, flow.QUARANTINE),
     Layer.ACCOUNTING: (accounting.ACCOUNTING, accounts.ACCOUNTING),
     Layer.PROGRESS: (window_progress.PROGRESS, accounts.PROGRESS),
     Layer.TRANSACTIONS: (open_events.OPEN, accounts.TRANSACTIONS),
     Layer.OFFSETS: (yugabyte_checkpoints.OFFSETS, accounts.OFFSETS),
     Layer.DECISIONS: (decisions.DECISIONS, accounts.DECISIONS),
-    Layer.MENDED: (mended_records.MENDED, accounts.MENDED),
+    Layer.REPAIRED: (repaired_records.REPAIRED, accounts.REPAIRED),
     Layer.BASE: (base_rows.BASE, accounts.BASE),
     Layer.COMPACTED: ("table string, identity binary", accounts.COMPACTED),
     Layer.LEDGER: (bronze_ledger.LEDGER, accounts.LEDGER),

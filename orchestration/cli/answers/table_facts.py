@@ -26,10 +26,12 @@ def compaction(done: Compacted) -> Facts:
     """What was kept and dropped of one table, up to which position of the source, and what held that back."""
     facts = asdict(done)
     facts.pop("plan")
-    horizon = done.plan.new or done.plan.old
+    compaction_watermark = done.plan.new or done.plan.old
     return {
         "table": facts.pop("table"),
-        "horizon": None if horizon is None else [*horizon.position],
+        "compaction_watermark": None
+        if compaction_watermark is None
+        else [*compaction_watermark.log_position],
         "held_back_by": [*done.plan.held_back_by],
         **facts,
     }

@@ -13,16 +13,16 @@ import click
 from assets.bookkeeping.choice import Choice
 from orchestration.cli.options import Place, in_place
 
-STATES = ("open", "mended", "dismissed", "too late")
+STATES = ("open", "repaired", "dismissed", "too late")
 
 BY = click.option("--by", metavar="NAME", help="Who decides this. By default your user's name.")
 REASON = click.option("--reason", help="Why, for whoever reads decisions.<feed> later.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="The same for programs, as JSON.")
 
 
-@click.group("quarantine", short_help="List, show, mend or dismiss refused records.")
+@click.group("quarantine", short_help="List, show, repair or dismiss quarantined records.")
 def quarantine_command() -> None:
-    """Work with the records that could not be taken: see what is wrong, mend them, replay them, or give them up."""
+    """Work with the records that could not be taken: see what is wrong, repair them, replay them, or give them up."""
 
 
 @quarantine_command.command("list", short_help="List records by the reason why they are there.")
@@ -40,7 +40,7 @@ def quarantine_command() -> None:
 def list_records_command(
     place: Place, feed: str, reason: str | None, state: str, as_json: bool
 ) -> None:
-    """List the quarantined records of FEED, by reason, each with its place and the beginning of its payload."""
+    """List the quarantined records of FEED, by reason, each with its source location and the start of its payload."""
     from orchestration.cli.quarantine import listing
 
     listing.list_records(place, feed, reason, state, as_json=as_json)
@@ -52,7 +52,7 @@ def list_records_command(
 @AS_JSON
 @in_place
 def show_command(place: Place, feed: str, id: str, as_json: bool) -> None:
-    """Show one record of FEED: payload, place, state and reason, what to do, and what is read in its place.
+    """Show one record of FEED: payload, source location, state and reason, what to do, and what is read in its place.
 
     The beginning of the ID is enough.
     """
@@ -61,7 +61,7 @@ def show_command(place: Place, feed: str, id: str, as_json: bool) -> None:
     listing.show_record(place, feed, id, as_json=as_json)
 
 
-@quarantine_command.command("export", short_help="Write records out, to be mended in an editor.")
+@quarantine_command.command("export", short_help="Write records out, to be repaired in an editor.")
 @click.argument("feed")
 @click.argument("ids", nargs=-1)
 @click.option("--reason", metavar="REASON", help="Only records with this reason.")
@@ -77,8 +77,8 @@ def export_command(
 ) -> None:
     """Write the open records of FEED, or those with these IDS, to a folder: a file for each, as it landed.
 
-    A file coordinates.json beside them says which record each file is. Mend the files, and give the folder or single
-    files to `weir quarantine replay`.
+    A file source_locations.json beside them says which record each file is. Repair the files, and give the folder or
+    single files to `weir quarantine replay`.
     """
     from orchestration.cli.quarantine import exporting
 
@@ -92,10 +92,12 @@ def export_command(
 @REASON
 @BY
 @click.option("--later", is_flag=True, help="Only record it: the next `weir run` does the rest.")
-@click.option("--force", is_flag=True, help="Record also a payload that would be refused again.")
+@click.option(
+    "--force", is_flag=True, help="Record also a payload that would be quarantined again."
+)
 @in_place
 def replay_command(place: Place, feed: str, what: tuple[str, ...], **more: object) -> None:
-    """Bring records of FEED through their windows once more: mended files, or records as they are.
+    """Bring records of FEED through their windows once more: repaired files, or records as they are.
 
     WHAT: files or folders of `weir quarantine export`, of which those that you changed are recorded (that needs
     --reason) and read in place of the records in bronze; or ids of records that a changed feed file can take as they
@@ -108,7 +110,7 @@ def replay_command(place: Place, feed: str, what: tuple[str, ...], **more: objec
     sys.exit(replaying.replay(place, feed, choice, ways))
 
 
-@quarantine_command.command("dismiss", short_help="Give up records that nobody can mend.")
+@quarantine_command.command("dismiss", short_help="Give up records that nobody can repair.")
 @click.argument("feed")
 @click.argument("ids", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="All open records.")
@@ -116,7 +118,7 @@ def replay_command(place: Place, feed: str, what: tuple[str, ...], **more: objec
 @BY
 @in_place
 def dismiss_command(place: Place, feed: str, ids: tuple[str, ...], **more: object) -> None:
-    """Dismiss the records of FEED with these IDS: nobody will mend them.
+    """Dismiss the records of FEED with these IDS: nobody will repair them.
 
     They stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts them. If the feed
     file is changed later so that such a record can be taken, it counts like any other. The beginning of an id is

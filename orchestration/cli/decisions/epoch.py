@@ -37,7 +37,7 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
         put(f"{feed.name}: that epoch is open already; nothing was recorded")
         return
     with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
-    facts = bases.horizon_facts(lake, feed)
+    facts = bases.compaction_watermark_facts(lake, feed)
     try:
         bases.refuse_altered_past(replace(feed, decisions=with_it), facts)
     except DecisionRefused as fault:

@@ -27,19 +27,19 @@ from orchestration.cli.options import Place
 from transforms.change import HOLD
 from transforms.feed.decisions import Release
 from transforms.feed.feed import Feed
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 
 
 @dataclass(frozen=True, slots=True)
 class HeldDelete:
-    """A truncate or a drop that waits for a decision: the windows that delivered it, and its place in bronze."""
+    """A truncate or a drop that waits for a decision: the windows that delivered it, and its source location."""
 
     event_id: str
     table: str
     operation: str
     event_at: datetime | None
     windows: tuple[str, ...]
-    place: str
+    source_location: str
 
 
 def release(place: Place, name: str, choice: Choice, as_json: bool = False) -> None:
@@ -111,7 +111,7 @@ _READ = pa.schema(
         SILVER_ARROW.field(name)
         for name in ("window", "table", "operation", "effect", "scope", "event_id", "event_at")
     ]
-    + [SILVER_ARROW.field(name) for name in COORDINATES]
+    + [SILVER_ARROW.field(name) for name in SOURCE_LOCATION]
 )
 
 
@@ -126,7 +126,7 @@ def _without_any(lake: Lake, feed: Feed) -> set[str]:
 
 
 def _held_delete(deliveries: Sequence[Mapping[str, Any]]) -> HeldDelete:
-    first = min(deliveries, key=lambda row: tuple(row[name] for name in COORDINATES))
+    first = min(deliveries, key=lambda row: tuple(row[name] for name in SOURCE_LOCATION))
     times = [row["event_at"] for row in deliveries if row["event_at"] is not None]
     return HeldDelete(
         first["event_id"],
@@ -142,10 +142,10 @@ def of_same_records(
     waiting: Sequence[HeldDelete], chosen: Sequence[HeldDelete]
 ) -> list[HeldDelete]:
     """The chosen deletes, and the others that wait and come from the same records of bronze."""
-    places = {delete.place for delete in chosen}
-    return [delete for delete in waiting if delete.place in places]
+    source_locations = {delete.source_location for delete in chosen}
+    return [delete for delete in waiting if delete.source_location in source_locations]
 
 
 def in_words(feed: Feed, delete: HeldDelete, at: str = "") -> str:
-    """A delete in a line: what it does to which table, the source's time if wanted, and its place in bronze."""
-    return f"{delete.operation} of gold.{feed.name}.{delete.table}{at}, {delete.place}"
+    """A delete in a line: what it does to which table, the source's time if wanted, and its source location."""
+    return f"{delete.operation} of gold.{feed.name}.{delete.table}{at}, {delete.source_location}"

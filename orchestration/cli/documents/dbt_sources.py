@@ -19,7 +19,7 @@ from orchestration.cli.options import Place
 from orchestration.console import put_file
 from transforms.feed.feed import Feed, Table, WindowSize
 from transforms.feed.table_names import HISTORY
-from transforms.gold.columns import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
+from transforms.gold.columns import COPY, EVENT_AT, EVENT_ID, KEY, LOG_POSITION, RESET
 
 FRESHNESS: Final[dict[WindowSize, dict[str, dict[str, object]]]] = {
     "hour": {
@@ -37,7 +37,7 @@ _LIST: Final = "array<bigint>"
 _OWN_TYPES: Final = {
     KEY: "string",
     COPY: "bigint",
-    POSITION: _LIST,
+    LOG_POSITION: _LIST,
     EVENT_ID: "string",
     EVENT_AT: "timestamp",
     RESET: _LIST,

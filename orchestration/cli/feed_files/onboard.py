@@ -113,13 +113,13 @@ def finish(request: Request, file: Path, draft: new_file.Draft, found: Sample) -
     try:
         feed = new_file.loaded(draft)
     except WeirError as fault:
-        complain(f"the proposal has to be mended before it can be used: {fault}")
+        complain(f"the proposal has to be repaired before it can be used: {fault}")
         return 2
     with waiting("making the preview"):
         # Cut again: what a header of CSV is depends on the tables.
         seen = previewing.preview(feed, found.records(feed))
     shown.show(feed, seen, to_stdout=request.writes)
     if not seen.tables:
-        say("Nothing of the sample would come to gold: mend what is named above first.")
+        say("Nothing of the sample would come to gold: repair what is named above first.")
     say(f"Try next: {next_command(request, feed)}")
     return 0

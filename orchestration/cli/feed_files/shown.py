@@ -41,9 +41,9 @@ def show(feed: Feed, found: Preview, *, to_stdout: bool) -> None:
     if not found.tables:
         line("No gold table would come of it.")
     line("")
-    for reason in found.refused:
+    for reason in found.quarantined:
         line(
-            f"quarantine: {reason.count:,} {reason.reason}, the first {reason.place}: {reason.detail}"
+            f"quarantine: {reason.count:,} {reason.reason}, the first {reason.source_location}: {reason.detail}"
         )
     for name, count in sorted(found.waiting.items()):
         line(f"waiting: {counted(count, 'change')} of {name}, which is not declared")

@@ -1,4 +1,4 @@
-"""``weir quarantine dismiss``: records that nobody can mend are given up, so that they hold nothing up.
+"""``weir quarantine dismiss``: records that nobody can repair are given up, so that they hold nothing up.
 
 Put here what a person names, and what is printed. Not here: the decision (``assets/upkeep/dismissing``).
 """

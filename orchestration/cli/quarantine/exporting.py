@@ -1,4 +1,4 @@
-"""``weir quarantine export``: records of quarantine written out as files, to be mended in an editor.
+"""``weir quarantine export``: records of quarantine written out as files, to be repaired in an editor.
 
 Put here which records are written out, and what is printed. Not here: the files
 (``assets/bookkeeping/quarantine/files``).
@@ -11,7 +11,7 @@ from pathlib import Path
 from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.quarantine import files
 from assets.bookkeeping.quarantine.files import Written
-from assets.upkeep.mending import bronze_rows, current_payload
+from assets.upkeep.repairing import bronze_rows, current_payload
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
@@ -30,9 +30,13 @@ def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: P
     rows = bronze_rows(quarantine.lake, feed, chosen)
     folder = to or Path(f"quarantine-{feed.name}")
     written = [
-        Written(one, current_payload(one, rows[one.place]), rows[one.place]["header"])
+        Written(
+            one,
+            current_payload(one, rows[one.source_location]),
+            rows[one.source_location]["header"],
+        )
         for one in chosen
-        if one.place in rows
+        if one.source_location in rows
     ]
     for path, one in zip(files.write_out(feed, written, folder), written, strict=True):
         fault = f"{one.record.reason}: {one.record.detail}"
@@ -40,6 +44,6 @@ def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: P
     if gone := len(chosen) - len(written):
         put(f"{feed.name}: bronze no longer has {counted(gone, 'record')} of these")
     put(
-        f"{feed.name}: {counted(len(written), 'record')} in {folder}, with their places in {files.SIDECAR}. Mend the"
-        f" files, then `weir quarantine replay {feed.name} {folder} --reason TEXT`"
+        f"{feed.name}: {counted(len(written), 'record')} in {folder}, with their source locations in {files.SIDECAR}."
+        f" Repair the files, then `weir quarantine replay {feed.name} {folder} --reason TEXT`"
     )

@@ -16,8 +16,8 @@ from assets.bookkeeping.quarantine import words
 from assets.bookkeeping.quarantine.in_full import advice_of, landed_again, shown_in_full
 from assets.bookkeeping.quarantine.opened import Quarantine
 from assets.bookkeeping.quarantine.records import QuarantinedRecord, Records
-from assets.upkeep.mending import bronze_rows
 from assets.upkeep.record_contents import contents_of
+from assets.upkeep.repairing import bronze_rows
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
@@ -70,7 +70,7 @@ def listed(quarantine: Quarantine, found: Records, state: str) -> Iterator[str]:
             yield f"  {words.record_line(one)}"
             if one.state != "open" or one.replacement:
                 yield f"      {words.state_in_words(one)}"
-            yield f"      {words.short(contents.get(one.place))}"
+            yield f"      {words.short(contents.get(one.source_location))}"
         if len(group.records) > SHOWN:
             yield f"  and {len(group.records) - SHOWN:,} more"
     if any(one.state == "open" for one in found):
@@ -83,13 +83,13 @@ def show_record(place: Place, name: str, id: str, *, as_json: bool) -> None:
     quarantine = opened(place, name)
     (record,) = quarantine.picked(Choice([id]))
     lake, feed = quarantine.lake, quarantine.feed
-    row = bronze_rows(lake, feed, [record]).get(record.place)
+    row = bronze_rows(lake, feed, [record]).get(record.source_location)
     others = landed_again(lake, feed, record)
     if as_json:
         original = None if row is None else row["payload"]
         both = {"payload": _coded(original)}
         if record.replacement is not None:
-            both["mended_payload"] = _coded(record.replacement.payload)
+            both["repaired_payload"] = _coded(record.replacement.payload)
         advice = advice_of(feed, record, others)
         more = facts(record) | both | ({"remedy": advice} if advice else {})
         put_json(more)
@@ -99,7 +99,7 @@ def show_record(place: Place, name: str, id: str, *, as_json: bool) -> None:
 
 def facts(record: QuarantinedRecord) -> dict[str, Any]:
     """A record as plain JSON, without its payload."""
-    object_name, generation, line, byte_offset = record.place
+    object_name, generation, line, byte_offset = record.source_location
     decided = record.decided
     return {
         "id": record.id,
@@ -116,7 +116,7 @@ def facts(record: QuarantinedRecord) -> dict[str, Any]:
         "decided_at": decided.at.isoformat() if decided else None,
         "decided_by": decided.by if decided else None,
         "decision": decided.reason if decided else None,
-        "has_mended_payload": record.replacement is not None,
+        "has_repaired_payload": record.replacement is not None,
     }
 
 

@@ -1,7 +1,7 @@
-"""``weir quarantine replay``: records go through their windows once more, mended or as they are.
+"""``weir quarantine replay``: records go through their windows once more, repaired or as they are.
 
-Put here what a person names, and what is told of the outcome. Not here: recording a mended payload
-(``assets/upkeep/mending``), and the run (``orchestration/runs/replaying``).
+Put here what a person names, and what is told of the outcome. Not here: recording a repaired payload
+(``assets/upkeep/repairing``), and the run (``orchestration/runs/replaying``).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from assets.bookkeeping.quarantine import files
 from assets.bookkeeping.quarantine.opened import Quarantine, quarantine_of
 from assets.bookkeeping.quarantine.signing import signed
 from assets.bookkeeping.quarantine.words import record_line
-from assets.upkeep import mending
-from assets.upkeep.mending import Mended
+from assets.upkeep import repairing
+from assets.upkeep.repairing import Repaired
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
@@ -37,7 +37,7 @@ class Ways:
 
 
 def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
-    """Record what was mended, run the windows, and say what became of each record.
+    """Record what was repaired, run the windows, and say what became of each record.
 
     ``choice.ids``: ids, files and folders that ``export`` has written. Returns the exit code: 1 where a step or a
     blocking check failed, or a record is still in quarantine.
@@ -46,17 +46,17 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
     quarantine = opened(place, name)
     lake, feed = quarantine.lake, quarantine.feed
     paths, ids = split(choice.ids)
-    mended = mended_files(quarantine, paths)
-    chosen = quarantine.records.with_ids({one.record.id for one in mended})
+    repaired = repaired_files(quarantine, paths)
+    chosen = quarantine.records.with_ids({one.record.id for one in repaired})
     if ids or choice.everything or not paths:
         as_they_are = quarantine.picked(Choice(ids, choice.everything, choice.reason))
         chosen = chosen.plus(as_they_are)
-    if mended:
+    if repaired:
         signature = signed(feed, choice.reason, ways.by)
-        changed = mending.mend(lake, feed, mended, signature, unseen=ways.force)
+        changed = repairing.repair(lake, feed, repaired, signature, unseen=ways.force)
         for one in changed:
             put(f"{feed.name}: recorded: another payload for {record_line(one)}")
-        if same := len(mended) - len(changed):
+        if same := len(repaired) - len(changed):
             put(f"{feed.name}: {counted(same, 'file')} with what is read already")
     if not chosen:
         put(f"{feed.name}: nothing to replay: no file was changed, and no record is open")
@@ -81,7 +81,7 @@ def split(named: Sequence[str]) -> tuple[list[Path], list[str]]:
     return paths, [one for one in named if not Path(one).exists()]
 
 
-def mended_files(quarantine: Quarantine, paths: Sequence[Path]) -> list[Mended]:
+def repaired_files(quarantine: Quarantine, paths: Sequence[Path]) -> list[Repaired]:
     """The records of these files and folders, with what is in the files now.
 
     Raises:
@@ -95,4 +95,4 @@ def mended_files(quarantine: Quarantine, paths: Sequence[Path]) -> list[Mended]:
                 quarantine.feed.name,
                 f"{path}: its record {one.id[:12]} is none that is or was in quarantine of this warehouse",
             )
-    return [Mended(known[one.id], one.payload) for _, one in read]
+    return [Repaired(known[one.id], one.payload) for _, one in read]

@@ -25,11 +25,11 @@ from transforms.gold.columns import (
     EVENT_AT,
     EVENT_ID,
     KEY,
-    POSITION,
+    LOG_POSITION,
     RESET,
 )
 
-OWN: Final = frozenset({POSITION, EVENT_ID, EVENT_AT, RESET, KEY, COPY})
+OWN: Final = frozenset({LOG_POSITION, EVENT_ID, EVENT_AT, RESET, KEY, COPY})
 """Columns that Weir adds to gold's tables. Those of a history, and of a graph's keys, say what a row is, and stay."""
 
 DIGESTS: Final = frozenset({"event_id", "declaration", EVENT_ID, BEGAN_BY, ENDED_BY})

@@ -137,7 +137,7 @@ def _columns(feed: Feed, suite: DeclaredSuite) -> Sequence[str] | None:
     if table.policies.add_column == "evolve":
         return None
     own = () if table.key else (gold.KEY, gold.COPY)
-    return [*table.columns, gold.POSITION, gold.EVENT_ID, gold.EVENT_AT, gold.RESET, *own]
+    return [*table.columns, gold.LOG_POSITION, gold.EVENT_ID, gold.EVENT_AT, gold.RESET, *own]
 
 
 def _unknown_columns(

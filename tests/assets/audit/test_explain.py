@@ -45,16 +45,16 @@ def event(operation: str, at: int, effect: str, **columns: str | None) -> Event:
 def feed(lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
     """One pet: born, counted twice by one event, cleared by a scope, and back, with a late keeper and an open visit."""
     model_format.register(monkeypatch)
-    added = event("upsert", 3, "merge", times="5")
+    added = event("upsert", 3, "update", times="5")
     added.attribute_ops["times"] = "Add"
     cleared = Event(
         "model", "visits", "clear", (0, 1, 6), None, {}, {}, "remove", scope={"zoo": "north"}
     )
-    waits = replace(event("upsert", 9, "merge", times="99"), transaction=Transaction("t-1"))
+    waits = replace(event("upsert", 9, "update", times="99"), transaction=Transaction("t-1"))
     windows = {
-        "2025-11-20/03": [event("upsert", 1, "merge", keeper="Ada"), added, added],
-        "2025-11-20/04": [added, cleared, event("upsert", 8, "merge", times="1"), waits],
-        "2025-11-20/05": [event("upsert", 2, "merge", keeper="Bo")],
+        "2025-11-20/03": [event("upsert", 1, "update", keeper="Ada"), added, added],
+        "2025-11-20/04": [added, cleared, event("upsert", 8, "update", times="1"), waits],
+        "2025-11-20/05": [event("upsert", 2, "update", keeper="Bo")],
     }
     for window, events in windows.items():
         lines = [json.dumps(to_record(one)) + "\n" for one in events]
@@ -85,7 +85,7 @@ def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
         "   2  upsert  2025-11-20 00:55:20  at position 0/1/2",
         "      keeper: 'Ada' -> 'Bo'",
         "      2025-11-20/05/a.jsonl line 1, window 2025-11-20T05",
-        "      came late, after 3 events of earlier windows; it counts at its place",
+        "      came late, after 3 events of earlier windows; it counts at its log position",
         "",
         "   3  upsert  2025-11-20 00:56:20  at position 0/1/3",
         "      times: '0' Add '5' = '5'",

@@ -1,4 +1,4 @@
-"""What a person decides: epochs, which give a log that was reset its place in the order, and truncates that wait."""
+"""What a person decides: epochs, which give a log that was reset its position in the order, and truncates that wait."""
 
 from __future__ import annotations
 
@@ -102,24 +102,26 @@ def test_a_held_truncate_waits_until_it_is_released(
 ) -> None:
     model_format.register(monkeypatch)
     events = [
-        Event("model", "pets", "insert", (0, 1, 1), None, {}, {"id": "1", "name": "Ada"}, "put"),
+        Event(
+            "model", "pets", "insert", (0, 1, 1), None, {}, {"id": "1", "name": "Ada"}, "replace"
+        ),
         Event("model", "pets", "truncate", (0, 1, 2), None, {}, {}, "remove", scope={}),
-        Event("model", "pets", "insert", (0, 1, 3), None, {}, {"id": "2", "name": "Bo"}, "put"),
+        Event("model", "pets", "insert", (0, 1, 3), None, {}, {"id": "2", "name": "Bo"}, "replace"),
     ]
     lines = "".join(json.dumps(to_record(event)) + "\n" for event in events)
     lay(folder, "2025-11-20/03/a.jsonl", lines.encode())
-    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS}, scope_deletes="hold")
+    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS}, range_deletes="hold")
     made = bring(lake, feed)[1]
     assert made.violations["nothing_held"] == 1
     assert made.violations["accounting_is_exact"] == 0
     assert names(lake, feed) == {1: "Ada", 2: "Bo"}
 
     (waiting,) = release.held(lake, feed)
-    assert (waiting.operation, waiting.table, waiting.place) == (
+    assert (waiting.operation, waiting.table, waiting.source_location) == (
         "truncate", "pets", "2025-11-20/03/a.jsonl line 2",
     )  # fmt: skip
     other = replace(waiting, event_id="f00", table="food")
-    apart = replace(other, event_id="f01", place="2025-11-20/03/a.jsonl line 9")
+    apart = replace(other, event_id="f01", source_location="2025-11-20/03/a.jsonl line 9")
     # What one record asks for is let through together.
     assert release.of_same_records([waiting, other, apart], [other]) == [waiting, other]
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
@@ -150,7 +152,7 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     assert held.plan.new is None
     held_back = str(held.plan.held_back_by)
     assert (
-        "2 events in quarantine; mend the records (`weir quarantine list zoo`), dismiss them"
+        "2 events in quarantine; repair the records (`weir quarantine list zoo`), dismiss them"
         " (`weir quarantine dismiss zoo`)" in held_back
     )
 

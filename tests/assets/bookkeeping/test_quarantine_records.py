@@ -14,11 +14,11 @@ import pytest
 from assets.bookkeeping import decisions
 from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.decisions import Signature
-from assets.bookkeeping.quarantine import mended_records, records
+from assets.bookkeeping.quarantine import records, repaired_records
 from assets.bookkeeping.quarantine.known_records import records as all_records
 from assets.bookkeeping.quarantine.opened import quarantine_of
 from assets.bookkeeping.quarantine.records import id_of
-from assets.columns.silver import REFUSALS_ARROW
+from assets.columns.silver import QUARANTINE_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep import dismissing
@@ -29,7 +29,7 @@ from tests.support.pet_feed import PETS
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Decisions, Dismissal, Replacement
 from transforms.feed.feed import Feed
-from transforms.record import COORDINATES
+from transforms.record import SOURCE_LOCATION
 
 FIRST, SECOND = "2025-11-20T03", "2025-11-20T04"
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
@@ -43,23 +43,28 @@ def lake(tmp_path: Path) -> Lake:
 
 def refused(line: int, reason: str = "missing_key", **more: Any) -> dict[str, Any]:
     """A row of quarantine: the record in this line."""
-    place = {"object": "a.json", "generation": "1", "line": line, "byte_offset": 10 * line}
-    return {"window": FIRST, **place, "reason": reason, "detail": "x"} | more
+    source_location = {
+        "object": "a.json",
+        "generation": "1",
+        "line": line,
+        "byte_offset": 10 * line,
+    }
+    return {"window": FIRST, **source_location, "reason": reason, "detail": "x"} | more
 
 
 def write(lake: Lake, *rows: dict[str, Any]) -> None:
-    schema = pa.schema([one.with_nullable(True) for one in REFUSALS_ARROW])
+    schema = pa.schema([one.with_nullable(True) for one in QUARANTINE_ARROW])
     lake.in_process_table(Layer.QUARANTINE, "zoo").append(
         pa.Table.from_pylist([*rows], schema), ["window"]
     )
 
 
-def place(line: int) -> tuple[str, str, int, int]:
+def source_location(line: int) -> tuple[str, str, int, int]:
     return "a.json", "1", line, 10 * line
 
 
-def nothing(places: pa.Table) -> pa.Table:
-    return places.slice(0, 0)
+def nothing(source_locations: pa.Table) -> pa.Table:
+    return source_locations.slice(0, 0)
 
 
 @pytest.fixture(autouse=True)
@@ -73,9 +78,9 @@ def test_a_record_is_shown_with_the_first_of_its_faults(lake: Lake) -> None:
     write(lake, refused(2, "too_late"), refused(2, "b", table="pets"), refused(1, "c", detail="z"))
     write(lake, refused(2, "a", table="pets"), refused(1, "c"), refused(1, "too_late", detail="a"))
     found = [*all_records(lake, FEED)]
-    assert [(one.place, one.reason, one.detail, one.events) for one in found] == [
-        (place(1), "c", "x", 3),
-        (place(2), "a", "x", 3),
+    assert [(one.source_location, one.reason, one.detail, one.events) for one in found] == [
+        (source_location(1), "c", "x", 3),
+        (source_location(2), "a", "x", 3),
     ]
     assert {one.state for one in found} == {"open"}
 
@@ -85,32 +90,32 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
     write(lake, refused(3, "too_late"))
     write(lake, refused(4), refused(5))
     signed = Signature(NOON, "ann", "torn")
-    given = [Replacement(FIRST, place(at), b"{}", NOON, "bob", "typo") for at in (5, 6)]
+    given = [Replacement(FIRST, source_location(at), b"{}", NOON, "bob", "typo") for at in (5, 6)]
     decisions.dismiss(lake, FEED, [Dismissal(FIRST, "a.json", "1", ((9, 90), (77, 770)))], signed)
     decisions.replace_records(lake, FEED, given)
     feed = decisions.with_recorded(lake, FEED)
     # 4 and 5 leave, the others stay: their window is derived again.
-    stay = pa.Table.from_pylist([refused(at) for at in (9, 10)]).select(COORDINATES)
-    had = mended_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
-    mended_records.note_leaving(lake, feed, had, lambda _: stay)
+    stay = pa.Table.from_pylist([refused(at) for at in (9, 10)]).select(SOURCE_LOCATION)
+    had = repaired_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
+    repaired_records.note_leaving(lake, feed, had, lambda _: stay)
     left = [refused(at) for at in (4, 5)]
     lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
         pa.Table.from_pylist(
             [refused(9), refused(10), refused(3, "too_late")],
-            pa.schema([one.with_nullable(True) for one in REFUSALS_ARROW]),
+            pa.schema([one.with_nullable(True) for one in QUARANTINE_ARROW]),
         ),
         [FIRST],
     )
-    assert [row["how"] for row in mended_records.table_of(lake, feed).rows()] == [
+    assert [row["how"] for row in repaired_records.table_of(lake, feed).rows()] == [
         "window derived again",
         "payload",
     ]
     found = quarantine_of(lake, FEED).records
-    assert [(one.window, one.place[2], one.state) for one in found] == [
+    assert [(one.window, one.source_location[2], one.state) for one in found] == [
         (FIRST, 3, "too late"),
-        (FIRST, 4, "mended"),
-        (FIRST, 5, "mended"),
-        (FIRST, 6, "mended"),
+        (FIRST, 4, "repaired"),
+        (FIRST, 5, "repaired"),
+        (FIRST, 6, "repaired"),
         (FIRST, 9, "dismissed"),
         (FIRST, 10, "open"),
         (SECOND, 1, "open"),
@@ -125,29 +130,31 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
     assert [one.left_at is None for one in found[1:4]] == [False, False, True]
     # What is in quarantine again is there, whatever was noted.
     write(lake, refused(4))
-    assert found[1].state == "mended"
+    assert found[1].state == "repaired"
     assert quarantine_of(lake, FEED).records[1].state == "open"
 
 
 def test_a_record_that_left_several_times_counts_once(lake: Lake) -> None:
     for detail in ("first", "second"):
         write(lake, refused(1, detail=detail))
-        had = mended_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
-        mended_records.note_leaving(lake, FEED, had, nothing)
+        had = repaired_records.in_quarantine(
+            lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST]
+        )
+        repaired_records.note_leaving(lake, FEED, had, nothing)
         lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
-            REFUSALS_ARROW.empty_table(), [FIRST]
+            QUARANTINE_ARROW.empty_table(), [FIRST]
         )
     (one,) = all_records(lake, FEED)
-    assert (one.state, one.detail) == ("mended", "second")
+    assert (one.state, one.detail) == ("repaired", "second")
 
 
 def test_ids_pick_records_wherever_they_stand(lake: Lake) -> None:
     write(lake, *[refused(at) for at in range(1, 8)])
     quarantine = quarantine_of(lake, FEED)
-    ids = [id_of(place(at)) for at in range(1, 8)]
+    ids = [id_of(source_location(at)) for at in range(1, 8)]
     assert [*quarantine.records.ids()] == [one.id for one in quarantine.records] == ids
     picked = quarantine.picked(Choice([ids[5][:9], ids[0]]))
-    assert [one.place[2] for one in picked] == [6, 1]
+    assert [one.source_location[2] for one in picked] == [6, 1]
     for typed, fault in (("", "more than one"), ("x", "no record"), (ids[0] + "0", "no record")):
         with pytest.raises(DecisionRefused, match=fault):
             quarantine.picked(Choice([typed]))
@@ -165,7 +172,7 @@ def test_records_of_one_object_are_given_up_by_one_decision(lake: Lake) -> None:
     write(lake, *[refused(at) for at in (3, 1, 2)], refused(1, object="b.json"))
     signed = Signature(NOON, "ann", "torn")
     found = quarantine_of(lake, FEED)
-    assert [one.places for one in dismissing.by_object(found.open)] == [
+    assert [one.source_locations for one in dismissing.by_object(found.open)] == [
         ((1, 10), (2, 20), (3, 30)),
         ((1, 10),),
     ]
@@ -187,15 +194,17 @@ def test_what_became_of_many_records_is_said_of_the_first(
     monkeypatch.setattr(replaying, "SHOWN", 2)
     write(lake, *[refused(at) for at in range(1, 8)])
     chosen = quarantine_of(lake, FEED).open
-    had = mended_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
-    mended_records.note_leaving(
+    had = repaired_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
+    repaired_records.note_leaving(
         lake, FEED, had, lambda rows: pa.Table.from_pylist(rows.to_pylist()[:3])
     )
-    rows = lake.in_process_table(Layer.QUARANTINE, "zoo").read(REFUSALS_ARROW, {"window": [FIRST]})
+    rows = lake.in_process_table(Layer.QUARANTINE, "zoo").read(
+        QUARANTINE_ARROW, {"window": [FIRST]}
+    )
     lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(rows.slice(0, 3), [FIRST])
     became, left = replaying.outcome_lines(quarantine_of(lake, FEED), chosen)
-    assert [line.split("  ")[0].rsplit(" ", 1)[0] for line in became[:2]] == ["zoo: mended:"] * 2
-    assert became[2:] == ["zoo: mended: 2 more"]
+    assert [line.split("  ")[0].rsplit(" ", 1)[0] for line in became[:2]] == ["zoo: repaired:"] * 2
+    assert became[2:] == ["zoo: repaired: 2 more"]
     assert left[2:] == ["zoo: still in quarantine: 1 more"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from assets.bookkeeping.quarantine.opened import quarantine_of
 from assets.bookkeeping.quarantine.totals import Totals, totals
-from assets.columns.silver import REFUSALS_ARROW
+from assets.columns.silver import QUARANTINE_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.resources import lake_of
@@ -30,14 +30,19 @@ def lake(tmp_path: Path) -> Lake:
 
 def refused(line: int, reason: str = "missing_key", **more: Any) -> dict[str, Any]:
     """A row of quarantine: the record in this line."""
-    place = {"object": "a.json", "generation": "1", "line": line, "byte_offset": 10 * line}
-    return {"window": WINDOW, **place, "reason": reason, "detail": "x"} | more
+    source_location = {
+        "object": "a.json",
+        "generation": "1",
+        "line": line,
+        "byte_offset": 10 * line,
+    }
+    return {"window": WINDOW, **source_location, "reason": reason, "detail": "x"} | more
 
 
 def write(lake: Lake, *rows: dict[str, Any]) -> None:
     """One more file of the window."""
     found = pa.Table.from_pylist(
-        [*rows], pa.schema([one.with_nullable(True) for one in REFUSALS_ARROW])
+        [*rows], pa.schema([one.with_nullable(True) for one in QUARANTINE_ARROW])
     )
     lake.in_process_table(Layer.QUARANTINE, "zoo").append(found, ["window"])
 

@@ -148,7 +148,7 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
 
     def event(at: int, visits: str, operations: dict[str, str]) -> bytes:
         after: Image = {"id": "1", "visits": visits}
-        made = Event("model", "pets", "upsert", (0, 1, at), None, {}, after, "merge", operations)
+        made = Event("model", "pets", "upsert", (0, 1, at), None, {}, after, "update", operations)
         return (json.dumps(to_record(made)) + "\n").encode()
 
     lay(folder, "2025-11-20/04/a.jsonl", event(1, "5", {}))
@@ -178,11 +178,13 @@ def test_a_late_change_meets_an_older_delete_of_its_key_s_other_stream(
 
     def upsert(at: int, key: str, stream: str) -> Event:
         after: Image = {"id": key, "name": f"at {at}"}
-        return Event("model", "pets", "upsert", (0, 1, at), None, {}, after, "merge", stream=stream)
+        return Event(
+            "model", "pets", "upsert", (0, 1, at), None, {}, after, "update", stream=stream
+        )
 
-    place = (0, 1, 30)
+    log_position = (0, 1, 30)
     truncate = Event(
-        "model", "pets", "truncate", place, None, {}, {}, "remove", scope={}, stream="a"
+        "model", "pets", "truncate", log_position, None, {}, {}, "remove", scope={}, stream="a"
     )
     gone = replace(upsert(10, "1", "a"), effect="remove")
     # Of what is gone already, the truncate leaves no trace in gold.
@@ -227,7 +229,7 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     assert done is not None
     assert (done.superseded, done.expired, done.tombstones) == (1, 0, 1)
     (left,) = tombstones.read().collect()
-    assert 7 in left["_weir_position"]
+    assert 7 in left["_weir_log_position"]
 
 
 def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
@@ -238,25 +240,25 @@ def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
     feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
 
     def deliver(
-        window: str, place: tuple[int, int], effect: str, identity: str, **after: str
+        window: str, log_position: tuple[int, int], effect: str, identity: str, **after: str
     ) -> None:
         image: Image = {"id": "1", **after}
         made = Event(
-            *("model", "pets", effect, (0, 1, *place), None, {}, image, effect),
+            *("model", "pets", effect, (0, 1, *log_position), None, {}, image, effect),
             own_identity=(identity,),
         )
-        # Of the place only the first three numbers are the same in every delivery.
-        line = json.dumps({**to_record(made), "stable_prefix": 3})
+        # Of the position only the first three numbers are the same in every delivery.
+        line = json.dumps({**to_record(made), "dedup_prefix": 3})
         lay(folder, f"2025-11-20/{window}/a.jsonl", drop(line))
 
-    deliver("03", (7, 1), "put", "born", name="Ada")
+    deliver("03", (7, 1), "replace", "born", name="Ada")
     deliver("04", (7, 3), "remove", "gone")
     deliver("05", (7, 0), "remove", "gone")
     for hour, expected in (("03", {1: "Ada"}), ("04", {}), ("05", {1: "Ada"})):
         bring(lake, feed, [f"2025-11-20T{hour}"])
         assert names(lake, feed) == expected
     # What is newer than both is folded onto the row.
-    deliver("06", (8, 0), "merge", "seen")
+    deliver("06", (8, 0), "update", "seen")
     bring(lake, feed, ["2025-11-20T06"])
     assert names(lake, feed) == {1: "Ada"}
     assert lake.table(Layer.GOLD, "zoo", "pets__tombstones").count() == 0

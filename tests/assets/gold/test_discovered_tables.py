@@ -21,15 +21,15 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.upkeep import compaction
-from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.compaction_plans import Plan
 from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws.drawn import model_format
 from tests.support.pet_feed import bring, drop, lay
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
-from transforms.horizons import Horizon
 
 PETS = {"id": "int", "name": "string"}
 
@@ -46,20 +46,20 @@ def put(
     columns: Mapping[str, str] = PETS,
     key: tuple[str, ...] = ("id",),
     table: str = "pets",
-    effect: str = "put",
+    effect: str = "replace",
 ) -> str:
     """An event that describes its table."""
     before = after if effect == "remove" else {}
     return json.dumps(
         {
             "table": table,
-            "operation": {"put": "insert", "merge": "update", "remove": "delete"}[effect],
+            "operation": {"replace": "insert", "update": "update", "remove": "delete"}[effect],
             "effect": effect,
             "before": before,
             "after": {} if effect == "remove" else after,
-            "position": [0, 1, at],
+            "log_position": [0, 1, at],
             "identity": [str(at)],
-            "stable_prefix": 3,
+            "dedup_prefix": 3,
             "told": {
                 "key": list(key),
                 "columns": [{"name": name, "type": kind} for name, kind in columns.items()],
@@ -91,7 +91,7 @@ def test_key_and_types_come_from_the_stream_and_follow_it(
         "2025-11-20/04/b.jsonl",
         drop(
             put(3, {"id": "3000000000", "name": "Cleo", "age": "4"}, wider),
-            put(4, {"id": "1", "age": "7"}, wider, effect="merge"),
+            put(4, {"id": "1", "age": "7"}, wider, effect="update"),
             put(5, {"id": "2"}, PETS, effect="remove"),
         ),
     )
@@ -220,7 +220,7 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
         "2025-11-20/05/c.jsonl",
         drop(
             without_schema(6, {"id": "2"}),
-            without_schema(7, {"id": "3", "name": "Kim"}, "merge"),
+            without_schema(7, {"id": "3", "name": "Kim"}, "update"),
             # What does not fit goes on waiting.
             without_schema(8, {"id": "no number"}),
         ),
@@ -245,7 +245,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     def row(number: int, price: str, text: str, **others: str) -> dict[str, str | None]:
         return {"Id": str(number), "unit price": price, "a.b": text, **others}
 
-    without_schema = json.loads(put(6, row(2, "9", "no schema"), odd, key, effect="merge")) | {
+    without_schema = json.loads(put(6, row(2, "9", "no schema"), odd, key, effect="update")) | {
         "told": None
     }
     lay(
@@ -259,14 +259,14 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
         for n, text in ((1, "x"), (2, "no schema"), (3, "x"))
     ]
     (table,) = discovered_tables.discovered(lake, feed).values()
-    plan = Plan(None, Horizon((0, 1, 3)), ())
+    plan = Plan(None, CompactionWatermark((0, 1, 3)), ())
     done = compaction.with_history(
         lake, plan_of(lake, feed, table, "pets", []), plan, dry_run=False
     )
     assert (done.folded, done.base) == (3, 3)
 
     gone = put(7, row(3, "9", "x"), more, key, effect="remove")
-    late = put(8, {"Id": "1", "unit price": "9", "ID": "y", "*": "z"}, more, key, effect="merge")
+    late = put(8, {"Id": "1", "unit price": "9", "ID": "y", "*": "z"}, more, key, effect="update")
     lay(folder, "2025-11-20/04/b.jsonl", drop(gone, late))
     run(lake, feed)
     capitals = {"_x0049_d": 1, "unit_x0020_price": 9, "_x0049__x0044_": "y", "_x002A_": "z"}

@@ -1,4 +1,4 @@
-"""A table's history: one row per version, late events at their place, the open versions those of gold."""
+"""A table's history: one row per version, late events at their position, the open versions those of gold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def versions(lake: Lake, feed: Feed) -> list[Version]:
 
 # With a change feed, Spark merges even a small table.
 @pytest.mark.parametrize("change_feed", [True, False], ids=["by Spark", "here"])
-def test_a_history_has_every_version_and_late_ones_at_their_place(
+def test_a_history_has_every_version_and_late_ones_at_their_position(
     lake: Lake, folder: Path, tmp_path: Path, *, change_feed: bool
 ) -> None:
     kept = replace(PETS, history=True, change_feed=change_feed)

@@ -30,11 +30,17 @@ def batches(alive: Callable[[], None]) -> Iterator[pa.RecordBatch]:
         alive()
         rows = []
         for number in range(batch * ROWS, (batch + 1) * ROWS):
-            said = {"group": ["1"], "key": ["1"], "what": CHANGE, "is_new": True, "effect": "merge"}
-            place = {"position": [number], "stable_prefix": 1, "event_id": f"e{number}"}
+            said = {
+                "group": ["1"],
+                "key": ["1"],
+                "what": CHANGE,
+                "is_new": True,
+                "effect": "update",
+            }
+            place = {"log_position": [number], "dedup_prefix": 1, "event_id": f"e{number}"}
             images = {"before": [], "after": [("hits", "1")], "attribute_ops": [("hits", "Add")]}
             none = {"moved_from": [], "reset": [], "streams": [], "copies": 0}
-            plain = {"is_scoped": False, "is_derived": False}
+            plain = {"is_range_delete": False, "is_derived": False}
             rows.append({**said, **place, **images, **none, **plain})
         yield pa.RecordBatch.from_pylist(rows, schema=FOLD_ROWS)
 

@@ -1,4 +1,4 @@
-"""What a run reports about scoped deletes, and about transactions that do not end."""
+"""What a run reports about range deletes, and about transactions that do not end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from transforms.feed.feed import Feed
 def born(number: int, at: int, transaction: Transaction | None = None) -> Event:
     row: dict[str, str | None] = {"id": str(number), "name": f"pet {number}"}
     return Event(
-        *("model", "pets", "insert", (0, 1, at), None, {}, row, "put"), transaction=transaction
+        *("model", "pets", "insert", (0, 1, at), None, {}, row, "replace"), transaction=transaction
     )
 
 
@@ -65,7 +65,7 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     )
     done = apply_table.apply(lake, feed, PETS, window)
     # Only some are reported: a stream may have as many of them as it has events.
-    assert effect_lines(done.tables[0].scoped) == [
+    assert effect_lines(done.tables[0].range_deletes) == [
         "truncate of the whole table (2025-11-20/05/b.jsonl line 1) removed 2 rows",
         *[
             f"truncate of the whole table (2025-11-20/05/b.jsonl line {line}) removed 0 rows"

@@ -261,8 +261,8 @@ def test_a_dropped_column_is_emptied_kept_held_or_refused(
     def events(name: str) -> list[Event]:
         put: Image = {"id": "1", "name": "Ada"}
         none: Image = {"name": None}
-        born = Event("model", name, "insert", (0, 1, 1), None, {}, put, "put")
-        dropped = Event("model", name, "drop_column", (0, 1, 2), None, {}, none, "merge", scope={})
+        born = Event("model", name, "insert", (0, 1, 1), None, {}, put, "replace")
+        dropped = Event("model", name, "drop_column", (0, 1, 2), None, {}, none, "update", scope={})
         return [born, dropped]
 
     records = [json.dumps(to_record(event)) for name in tables for event in events(name)]

@@ -11,7 +11,7 @@ from assets.gold.gold_tables import mirrors
 from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.upkeep import horizon_plans
+from assets.upkeep import compaction_plans
 from assets.upkeep.history_in_process import HistoryInProcess
 from expectations import tigergraph as rules
 from orchestration.cli import verify
@@ -129,7 +129,7 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
     )
     for name, table in mirrors(lake, feed).items():
         silver = HistoryInProcess.of(lake, plan_of(lake, feed, table, name, []))
-        plan = horizon_plans.planned(lake, silver)
+        plan = compaction_plans.planned(lake, silver)
         assert plan.new is None
         assert "other partitions" in plan.held_back_by[0]
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
@@ -170,7 +170,7 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
     }
     tombstones = lake.table(Layer.GOLD, "social", "vertex_Person__tombstones")
     later = tombstones.read().selectExpr(
-        *("uid", "_weir_position", "_weir_event_id"),
+        *("uid", "_weir_log_position", "_weir_event_id"),
         "_weir_event_at + INTERVAL 1 HOUR AS _weir_event_at",
     )
     later.localCheckpoint().write.format("delta").mode("overwrite").save(tombstones.path)

@@ -20,7 +20,7 @@ from transforms.errors import RecordFailed
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import Record
-from transforms.splitting.limits import DEFAULTS, Limits
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.task_failures import TaskFailed
 
 SMALL = Limits(largest_object=1_000, largest_record=100)

@@ -23,7 +23,7 @@ from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey
 from transforms.record import Record
-from transforms.splitting.limits import DEFAULTS, Limits
+from transforms.records.limits import DEFAULTS, Limits
 
 REGION = Table(
     name="region",

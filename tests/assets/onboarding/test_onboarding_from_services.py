@@ -91,8 +91,8 @@ def test_what_s3_refuses_is_said_with_a_remedy(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(UnreadableLanding, match=r"cannot read s3://empty/"):
         onboarded("s3://empty/")
-    refused = probe(Feed("zoo", "debezium", "s3://empty/"))
-    assert refused.fault is not None
+    quarantined = probe(Feed("zoo", "debezium", "s3://empty/"))
+    assert quarantined.fault is not None
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     assert probe(Feed("zoo", "debezium", "s3://empty/")).fault is not None
@@ -108,7 +108,7 @@ def test_a_topic_is_onboarded(broker: Broker) -> None:
     # The messages have keys, so that it is no guess.
     assert found.proposal.notes == ()
     assert [row["name"] for row in found.gold()["city"]] == [f"city {n}" for n in range(4)]
-    assert found.preview.refused == ()
+    assert found.preview.quarantined == ()
 
 
 def test_of_a_long_topic_the_beginning_and_the_end_are_read(broker: Broker) -> None:

@@ -147,8 +147,8 @@ def test_one_that_blocks_leaves_the_window_due_and_is_remembered_until_the_table
         "2025-11-20/04/b.json",
         drop(change("U", 9, {"id": "2", "name": "Bo"}, {"id": "2", "name": "Bob"})),
     )
-    mended = run(plain_lake, declared, instance)
-    assert not mended.failed
+    repaired = run(plain_lake, declared, instance)
+    assert not repaired.failed
     assert kept() == 2
     assert due(plain_lake, feed).windows == []
     # Another suite is another question.

@@ -61,7 +61,7 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     wrong = [change("I", at, after={"id": f"x{at}", "name": "A|da"}) for at in (2, 3)]
     made = derived(lake, feed, FIRST, change("I", 1, after=ADA), *wrong, b"{\n")
     assert made.violations["nothing_quarantined"] == 3
-    ids = {one.place[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
+    ids = {one.source_location[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
     in_short, *rest = findings.samples(lake, made.findings)["nothing_quarantined"].split("\n\n")
     first, second = in_short.splitlines()
     assert first == (
@@ -69,7 +69,7 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
         " pets: id is x2, which is no int`"
     )
     assert second.startswith(f"- `damaged_record: 1 record; first {ids[4]}, ")
-    # Each record with its id, its place, what was found, and its beginning as text.
+    # Each record with its id, its source location, what was found, and its beginning as text.
     title, table = rest[0], rest[1].splitlines()
     assert title == "**value_does_not_fit**: 2 records"
     assert len(table) == 4
@@ -120,9 +120,9 @@ def test_only_open_records_are_shown(
 def test_what_a_source_wrote_is_no_markup() -> None:
     row = {"window": FIRST, "object": "a|b.json", "generation": "1", "line": 1, "byte_offset": 0}
     fault = {"reason": "damaged_record", "detail": "[x](y) <b>", "events": 1, "state": "open"}
-    found = Records(pa.Table.from_pylist([{**row, **fault, "mended_at": None}], KNOWN))
+    found = Records(pa.Table.from_pylist([{**row, **fault, "repaired_at": None}], KNOWN))
     (record,) = found
-    text = words.as_markdown(words.grouped(found), {record.place: b"`a` | ``b``"}, 5)
+    text = words.as_markdown(words.grouped(found), {record.source_location: b"`a` | ``b``"}, 5)
     (line,) = [one for one in text.splitlines() if one.startswith(f"| `{record.id[:4]}")]
     assert "| `a`&#124;`b.json line 1` |" in line
     assert "| `[x](y) <b>` |" in line

@@ -2,7 +2,7 @@
 
 Each drop has a good record before the bad one and another behind it, so that a bad one that swallows its neighbours
 does not go unseen. What Weir has no memory for ends the run with an error that says what to do.
-Not here: how objects are cut (``tests/splitting``), records damaged at random
+Not here: how objects are cut (``tests/transforms/records``), records damaged at random
 (``tests/transforms/formats/test_hostile_records.py``), and headers and landings that end a run (``test_flow``).
 """
 
@@ -34,8 +34,8 @@ from transforms.event import Event, Pending
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
+from transforms.records.gzip_stream import MAGIC
 from transforms.source_format import Decode, Decoder, SourceFormat
-from transforms.splitting.gzip_stream import MAGIC
 
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
 
@@ -148,9 +148,9 @@ def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
         for name, some in by_object.items()
     } == {f"{FOLDER}/{name}.json": expected for name, (_, expected) in BAD.items()}
     for name, data in drops.items():
-        for refused in by_object[name]:
-            assert refused["feed"] == "zoo"
-            stands_where_it_says(refused, data)
+        for quarantined in by_object[name]:
+            assert quarantined["feed"] == "zoo"
+            stands_where_it_says(quarantined, data)
     bad, good = len(found.quarantine), len(found.changes)
     assert done.violations["accounting_is_exact"] == 0
     assert done.violations["nothing_quarantined"] == bad
@@ -160,17 +160,17 @@ def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
     ] == [(None, bad, bad, 0, bad), ("pets", good, good, good, 0)]
 
 
-def stands_where_it_says(refused: Row, data: bytes) -> None:
+def stands_where_it_says(quarantined: Row, data: bytes) -> None:
     """What is kept of the record is what the object has there; of one that is too long, its beginning."""
-    payload, start = refused["payload"], refused["byte_offset"]
+    payload, start = quarantined["payload"], quarantined["byte_offset"]
     assert isinstance(payload, bytes)
     assert isinstance(start, int)
     if data.startswith(MAGIC):
         assert (payload[:12], len(payload)) == (b'{"opType":"x', 1 << 20)
-        assert (start, refused["line"]) == (len(insert(1)) + 1, 2)
+        assert (start, quarantined["line"]) == (len(insert(1)) + 1, 2)
         return
     assert data[start : start + len(payload)] == payload
-    assert refused["line"] == data.count(b"\n", 0, start) + 1
+    assert quarantined["line"] == data.count(b"\n", 0, start) + 1
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, format_name: str, **functions: object) -> None:

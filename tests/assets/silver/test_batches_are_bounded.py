@@ -1,4 +1,4 @@
-"""Neither a record with thousands of refused events nor a file that repeats one record fills the memory."""
+"""Neither a record with thousands of quarantined events nor a file that repeats one record fills the memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ MEGABYTE = b"x" * (1 << 20)
 def test_rows_that_carry_their_record_are_cut_by_bytes() -> None:
     record = BronzeRecord("2025-11-20T03", "a.json", "g", 1, 0, None, MEGABYTE, None, 0)
     wrong = [
-        Event(operation=None, effect="put", name="pets", fault=Fault("malformed_json", str(number)))
+        Event(
+            operation=None,
+            effect="replace",
+            name="pets",
+            fault=Fault("malformed_json", str(number)),
+        )
         for number in range(50)
     ]
     rows = conformer(FEED, describes_tables=False)(record, wrong)

@@ -1,4 +1,4 @@
-"""Events that claim one place of the log and say different things are told from those that only share it."""
+"""Events that claim one log position and say different things are told from those that only share it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ CASES = {
     "an altered copy of an insert": ([change("I", 5, after=AVA), change("I", 5, after=ABE)], 1),
     "an altered copy of a delete": ([change("D", 5, AVA), change("D", 5, ABE)], 1),
     "the same event again": ([change("U", 5, ADA, AVA)] * 2, 0),
-    "each at its own place": ([change("U", 5, ADA, AVA), change("U", 6, ADA, ABE)], 0),
-    "one after the other, at one place": ([change("U", 5, ADA, AVA), change("U", 5, AVA, ABE)], 0),
+    "each at its own position": ([change("U", 5, ADA, AVA), change("U", 6, ADA, ABE)], 0),
+    "one after the other, at one position": (
+        [change("U", 5, ADA, AVA), change("U", 5, AVA, ABE)],
+        0,
+    ),
     "nothing is known of the old values": ([change("U", 5, KEY, one) for one in (AVA, ABE)], 0),
     "different operations": ([change("I", 5, after=ADA), change("D", 5, ADA)], 0),
     "different keys": ([change("I", 5, after=ADA), change("I", 5, after=ADA | {"id": "2"})], 0),

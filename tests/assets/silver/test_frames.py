@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from assets.columns.silver import KEY_TEXT, REFUSALS_ARROW, SILVER_ARROW
+from assets.columns.silver import KEY_TEXT, QUARANTINE_ARROW, SILVER_ARROW
 from transforms.silver.frames import OUTPUT
 
 MADE_LAST = ("feed", KEY_TEXT)
@@ -21,7 +21,7 @@ def made_of(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 
 def test_classified_rows_have_every_column_of_silver_and_of_quarantine() -> None:
-    of_tables = made_of(SILVER_ARROW) | made_of(REFUSALS_ARROW)
+    of_tables = made_of(SILVER_ARROW) | made_of(QUARANTINE_ARROW)
     of_stages = {one.name: one.type for one in OUTPUT}
     for_accounts = {"kind", "tally", "facts", "segment", "is_first"}
     assert of_stages.keys() - of_tables.keys() == for_accounts

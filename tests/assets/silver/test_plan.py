@@ -79,7 +79,9 @@ def test_the_control_tables_are_read_once_for_the_windows_of_a_run(
     from_objects.land(lake, feed, [EARLIER, LATER])
     derive_windows.derive(lake, feed, [EARLIER])
     (one,) = records(lake, feed)
-    dismissal = Dismissal(EARLIER, one.place[0], one.place[1], (one.place[2:],))
+    dismissal = Dismissal(
+        EARLIER, one.source_location[0], one.source_location[1], (one.source_location[2:],)
+    )
     decisions.dismiss(lake, feed, [dismissal], Signature(NOON, "ann", "torn"))
 
     made, reads = derived(lake, feed, [EARLIER, LATER], monkeypatch)

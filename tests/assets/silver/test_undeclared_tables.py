@@ -27,9 +27,14 @@ def row(
 ) -> dict[str, object]:
     whole = {
         **{"window": window, "feed": "zoo", "table": table.split(".")[-1], "source_table": table},
-        **{"operation": "insert", "effect": "put", "event_id": f"{window} {number}", "before": {}},
-        **{"after": {"id": str(number), "name": "x"}, "position": [0, 1, number]},
-        **{"stable_prefix": 3, "object": "a.json", "generation": "1", "line": number},
+        **{
+            "operation": "insert",
+            "effect": "replace",
+            "event_id": f"{window} {number}",
+            "before": {},
+        },
+        **{"after": {"id": str(number), "name": "x"}, "log_position": [0, 1, number]},
+        **{"dedup_prefix": 3, "object": "a.json", "generation": "1", "line": number},
         **{"byte_offset": number, "ordinal": 0, "event_at": datetime(2025, 11, 20, tzinfo=UTC)},
     }
     return {**whole, **others}

@@ -20,7 +20,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.upkeep import compaction
-from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.compaction_plans import Plan
 from orchestration.cli import rebuild, verify
 from orchestration.cli.explain_story import story
 from orchestration.resources import lake_of
@@ -57,7 +57,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     bring(lake, feed)
     silver = lake.table(Layer.SILVER, "zoo")
 
-    # What a compaction that died had begun to write down drops no tombstone: no horizon is drawn.
+    # What a compaction that died had begun to write down drops no tombstone: no compaction watermark is drawn.
     compacted_identities.remember(lake, feed, "pets", silver.read())
     none = Plan(None, None, ())
     done = compaction.with_history(lake, plan_of(lake, feed, PETS, "pets", []), none, dry_run=True)
@@ -73,7 +73,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert (would.folded, would.kept, would.base) == (4, 1, 2)
     assert (would.superseded, would.expired, would.tombstones) == (0, 1, 0)
     assert silver.read().count() == 5
-    assert bases.horizons(lake, feed) == {}
+    assert bases.compaction_watermarks(lake, feed) == {}
 
     (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert replace(done, files_after=0) == replace(would, files_after=0)
@@ -129,7 +129,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     # An epoch among what is compacted needs a rebuild, which takes in what came too late, too.
     moved = replace(feed, decisions=Decisions(epochs=(Epoch("2025-11-20T03"),)))
     with pytest.raises(DecisionRefused, match=r"the epochs that begin there.*`weir rebuild zoo`"):
-        bases.refuse_altered_past(moved, bases.horizon_facts(lake, moved))
+        bases.refuse_altered_past(moved, bases.compaction_watermark_facts(lake, moved))
     # A rebuild that dies after its first steps, and a run of one window: gold waits for all of them.
     with monkeypatch.context() as broken:
         broken.setattr(derive_windows, "derive", interrupted)
@@ -138,7 +138,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     bring(lake, feed, ["2025-11-20T06"])
     assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
     assert rebuild.rebuild_in(lake, feed) == 0
-    assert bases.horizons(lake, feed) == {}
+    assert bases.compaction_watermarks(lake, feed) == {}
     assert lake.table(Layer.QUARANTINE, "zoo").read().count() == 0
     assert sorted(row["window"][-2:] for row in silver.read().collect()) == [
         *("03", "03", "03", "03"),
@@ -165,7 +165,7 @@ def test_a_column_that_gold_took_up_by_itself_stays_when_its_events_come_again(
     ] == ["3"]
 
 
-def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_complete(
+def test_an_open_transaction_holds_the_watermark_back_and_a_compacted_one_stays_complete(
     lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model_format.register(monkeypatch)
@@ -179,7 +179,7 @@ def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_co
         image: Image = {"id": str(number), "name": f"pet {number}"}
         part = None if of is None else Transaction(of)
         return Event(
-            "model", "pets", "insert", (0, 1, at), None, {}, image, "put", transaction=part
+            "model", "pets", "insert", (0, 1, at), None, {}, image, "replace", transaction=part
         )
 
     def commit(at: int, of: str, changes: int) -> Event:
@@ -196,7 +196,7 @@ def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_co
     assert sorted(names(lake, feed)) == [1, 3, 4, 5, 6]
     (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert done.plan.new is not None
-    assert done.plan.new.position == (0, 1, 2)
+    assert done.plan.new.log_position == (0, 1, 2)
     assert "a change whose transaction is open at position 0/1/4" in done.plan.held_back_by
     assert done.folded == 2
 
@@ -207,12 +207,12 @@ def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_co
     assert made.violations["nothing_too_late"] == 0
     assert sorted(names(lake, feed)) == [1, 3, 4, 5, 6]
 
-    # The commit comes after all, and the horizon goes on.
+    # The commit comes after all, and the compaction watermark goes on.
     laid("07/d", commit(10, "open", 1))
     assert bring(lake, feed)[1].violations["every_transaction_is_committed"] == 0
     assert sorted(names(lake, feed)) == [1, 2, 3, 4, 5, 6]
     (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert done.plan.new is not None
-    assert done.plan.new.position == (0, 1, 9)
+    assert done.plan.new.log_position == (0, 1, 9)
     assert sorted(names(lake, feed)) == [1, 2, 3, 4, 5, 6]
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0

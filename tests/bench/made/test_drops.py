@@ -74,7 +74,7 @@ def test_small_tables_share_their_objects(tmp_path: Path) -> None:
 
 
 def test_time_rises_with_the_position_through_the_largest_day() -> None:
-    # A change has a hundred places of its log: twenty million of them, and the first ones of the next log.
+    # A change has a hundred positions of its log: twenty million of them, and the first ones of the next log.
     places = [(log, 100 * number) for log in (4, 5, 6) for number in (0, 1, 20_000_000)]
     times = []
     for log, position in places:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.laws.drawn.ties import tied_links
-from tests.laws.oracle.oracle import Event, Image, Position
+from tests.laws.oracle.oracle import Event, Image, LogPosition
 
 KEY_COLUMNS = ["case_id", "id"]
 COLUMN_TYPES = {
@@ -54,17 +54,17 @@ class _Source:
         self.log = (rng.choice([1, 9, 99, 999_999]), rng.choice([4, 90, 950, 9_990]), 1)
         self.replica = self.draw_replica()
 
-    def draw_replica(self) -> Position:
+    def draw_replica(self) -> LogPosition:
         """The dscId, mutId and partNum that one replica of Cassandra gives a mutation."""
         mutation = self.rng.choice([self.rng.randint(0, 12), self.rng.randint(0, 2_000_000)])
         return (1_620_787_053_904 + self.rng.randint(0, 2), mutation, self.rng.randint(1, 2))
 
     @property
-    def position(self) -> Position:
-        return (0, 1, *((self.now_ms, *self.replica) if self.kind == "cassandra" else self.place))
+    def log_position(self) -> LogPosition:
+        return (0, 1, *((self.now_ms, *self.replica) if self.kind == "cassandra" else self.numbers))
 
     @property
-    def place(self) -> Position:
+    def numbers(self) -> LogPosition:
         """Where the source's log is: file, position and row, or Postgres's two numbers."""
         number, offset, row = self.log
         return (number, offset * 100 + row, 0) if self.kind == "debezium_bare" else self.log
@@ -88,16 +88,16 @@ class _Source:
         if chance > 0.2:
             self.advance()
         elif chance > 0.1 and self.kind == "cassandra":
-            self.replica = self.draw_replica()  # one timestamp, another place
+            self.replica = self.draw_replica()  # one timestamp, another position
 
     def emit(self, operation: str, before: Image, after: Image) -> None:
         """Write down an event and do to the rows what a sane source would mean by it."""
-        place = (self.position, self.now_ms)
+        place = (self.log_position, self.now_ms)
         # Debezium sends whole rows, but for values that it says it does not have.
         is_whole = (
             self.kind == "debezium" and operation == "update" and self.values.keys() <= after.keys()
         )
-        effect = "put" if is_whole else None
+        effect = "replace" if is_whole else None
         self.events.append(Event(self.kind, self.table, operation, *place, before, after, effect))
         new = before | after
         old_id, new_id = str((after | before)["id"]), str(new["id"])
@@ -206,11 +206,11 @@ def _tied_writes(source: _Source) -> None:
 
 
 def _copy(source: _Source, event: Event | None = None) -> None:
-    """The same mutation from another replica, at a lower or a higher place of its timestamp."""
+    """The same mutation from another replica, at a lower or a higher position of its timestamp."""
     event = event or source.rng.choice(source.events or [None])
     if event and event.source == "cassandra":
-        place = (*event.position[:3], *source.draw_replica())
-        source.events.append(replace(event, position=place))
+        place = (*event.log_position[:3], *source.draw_replica())
+        source.events.append(replace(event, log_position=place))
 
 
 _ON_KAFKA: list[Callable[[_Source], None]] = [
@@ -249,7 +249,7 @@ def history(
         for _ in range(source.rng.choice([0, 0, 0, 1, 1, 1, 1, 2])):
             source.rows[identifier] = row = source.full(identifier)
             # Debezium says where the log was.
-            place = source.place if kind.startswith("debezium") else ()
+            place = source.numbers if kind.startswith("debezium") else ()
             source.events.append(Event("snapshot", table, "read", (0, 0, *place), None, {}, row))
     while len(source.events) < events:
         source.drift()
@@ -275,6 +275,6 @@ def _repeat(event: Event, rng: Random) -> Event:
     """The event again; never at a smaller position, so that what is true does not change."""
     if event.source != "cassandra":
         return event
-    *same, dsc_id, mut_id, part = event.position
+    *same, dsc_id, mut_id, part = event.log_position
     higher = (*same, dsc_id + rng.randint(0, 2), mut_id + rng.randint(0, 20), part)
-    return replace(event, position=higher)
+    return replace(event, log_position=higher)

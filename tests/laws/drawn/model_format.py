@@ -17,8 +17,8 @@ from transforms.event import Event, StreamSchema, Transaction
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord, Record
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import Decode, SourceFormat
-from transforms.splitting.limits import DEFAULTS, Limits
 
 
 def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
@@ -51,9 +51,9 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
             stream=said.get("stream"),
             transaction=transaction and Transaction(**transaction),
             derived=said.get("derived"),
-            position=tuple(said["position"]),
+            log_position=tuple(said["log_position"]),
             identity=tuple(said["identity"]),
-            stable_prefix=said["stable_prefix"],
+            dedup_prefix=said["dedup_prefix"],
             event_at=moment,
             extracted_at=moment,
             stream_schema=described and schema_of(described),

@@ -52,7 +52,7 @@ def history(kind: str, seed: int, case: str, events: int) -> list[Event]:
 def to_record(event: Event) -> dict[str, object]:
     """The event as JSON can carry it."""
     transaction = event.transaction
-    stable = 3 if event.source == "cassandra" else len(event.position)
+    stable = 3 if event.source == "cassandra" else len(event.log_position)
     return {
         "table": event.table,
         "operation": event.operation,
@@ -70,8 +70,8 @@ def to_record(event: Event) -> dict[str, object]:
             "at_commit": transaction.at_commit,
         },
         "derived": event.derived,
-        "position": list(event.position),
+        "log_position": list(event.log_position),
         "identity": event.identity,
-        "stable_prefix": stable,
+        "dedup_prefix": stable,
         "event_at_ms": event.event_at_ms,
     }

@@ -44,7 +44,9 @@ def test_histories_are_repeatable_and_keep_to_their_case(kind: str) -> None:
             assert set(cases) <= {case}, event
             assert event.stream in (None, f"tablet-{case}/a", f"tablet-{case}/b")
             assert event.transaction is None or event.transaction.id.startswith(f"{case}/")
-            assert event.scope is None or (event.effect in ("remove", "merge") and not event.before)
+            assert event.scope is None or (
+                event.effect in ("remove", "update") and not event.before
+            )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,8 +57,8 @@ def test_a_record_says_all_that_the_oracle_uses(kind: str) -> None:
         assert {name: record[name] for name in names.split()} == {
             name: getattr(event, name) for name in names.split()
         }
-        assert tuple(record["position"]) == event.position
-        assert record["stable_prefix"] == len(event.position)
+        assert tuple(record["log_position"]) == event.log_position
+        assert record["dedup_prefix"] == len(event.log_position)
         assert record["identity"] == event.identity
         assert (record["transaction"] is None) == (event.transaction is None)
 

@@ -36,8 +36,8 @@ class Seen:
 
     def copies_after(self, change: Change, row: Row | None, table: Table) -> int:
         copies = _copies_after(change, row, table)
-        scoped = "scoped " if change.key is None else ""
-        if change.effect in ("remove", "remove_if", "take", "merge"):
+        scoped = "range " if change.key is None else ""
+        if change.effect in ("remove", "remove_if", "decrement", "update"):
             found = "nothing" if row is None else "a row"
             kept = " that stays" if row and copies and "remove" in change.effect else ""
             self.counts[f"{scoped}{change.effect} finds {found}{kept}"] += 1
@@ -85,10 +85,10 @@ def watch(seen: Seen, kind: str) -> list[list[Event]]:
                 for change in changes_of(event, TABLES[name])
             )
             seen.counts["ties"] += sum(count > 1 for count in slots.values())
-            seen.counts["tied merges"] += sum(
+            seen.counts["tied updates"] += sum(
                 count > 1 for (_, (_, rank)), count in slots.items() if rank == 2
             )
-        numbers = sorted({event.position for event in events})
+        numbers = sorted({event.log_position for event in events})
         seen.counts["orders by text that are wrong"] += numbers != sorted(numbers, key=str)
     return drawn
 
@@ -108,14 +108,14 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 def test_item(seen: Seen) -> None:
     drawn = watch(seen, "item")
     at_least(seen, {
-        "scoped remove finds a row": 100, "scoped merge finds a row": 100,
+        "range remove finds a row": 100, "range update finds a row": 100,
         "partial move of a row": 100, "partial move of none": 100, "full move of a row": 50,
-        "full move of none": 50, "move onto a row": 50, "tied merges": 50,
+        "full move of none": 50, "move onto a row": 50, "tied updates": 50,
         "remove finds a row": 200, "remove finds nothing": 100,
     })  # fmt: skip
-    assert sum(any(event.position[0] == 1 for event in events) for events in drawn) > 50
+    assert sum(any(event.log_position[0] == 1 for event in events) for events in drawn) > 50
     together = Counter(
-        (number, event.position)
+        (number, event.log_position)
         for number, events in enumerate(drawn)
         for event in events
         if len(changes_of(event, TABLES["item"])) == 2
@@ -126,8 +126,8 @@ def test_item(seen: Seen) -> None:
 def test_graph(seen: Seen) -> None:
     watch(seen, "graph")
     at_least(seen, {
-        "scoped remove finds a row": 100, "remove finds a row": 50, "merge finds a row": 1000,
-        "merge finds nothing": 500, "tied merges": 100, "operation on null": 50,
+        "range remove finds a row": 100, "remove finds a row": 50, "update finds a row": 1000,
+        "update finds nothing": 500, "tied updates": 100, "operation on null": 50,
         "operation with null": 20, "bigint wraps": 20, "int wraps": 20, "smallint wraps": 5,
         "tinyint wraps": 5, "float is rounded": 50,
     })  # fmt: skip
@@ -142,11 +142,11 @@ def test_graph(seen: Seen) -> None:
 def test_triple(seen: Seen) -> None:
     drawn = watch(seen, "triple")
     at_least(seen, {
-        "scoped remove finds a row": 200, "remove_if finds a row": 50,
+        "range remove finds a row": 200, "remove_if finds a row": 50,
         "remove_if finds a row that stays": 50, "remove_if finds nothing": 50,
         "remove finds a row": 50,
     })  # fmt: skip
-    shared = Counter(e.position[:3] for e in drawn[35] if len(e.position) == 4)
+    shared = Counter(e.log_position[:3] for e in drawn[35] if len(e.log_position) == 4)
     assert max(shared.values()) > 1
     sizes = Counter(len(event.scope or {}) for events in drawn for event in events)
     assert min(sizes[size] for size in (1, 2, 3)) > 30, sizes
@@ -155,8 +155,8 @@ def test_triple(seen: Seen) -> None:
 def test_log(seen: Seen) -> None:
     drawn = watch(seen, "log")
     at_least(seen, {
-        "take finds a row": 500, "take finds nothing": 100, "several copies": 500,
-        "scoped remove finds a row": 50,
+        "decrement finds a row": 500, "decrement finds nothing": 100, "several copies": 500,
+        "range remove finds a row": 50,
     })  # fmt: skip
     superseded = [e for events in drawn for e in events if not changes_of(e, TABLES["log"])]
     assert len(superseded) > 50
@@ -164,7 +164,7 @@ def test_log(seen: Seen) -> None:
 
 def test_account(seen: Seen) -> None:
     drawn = watch(seen, "account")
-    at_least(seen, {"scoped remove finds a row": 20, "partial move of a row": 10})
+    at_least(seen, {"range remove finds a row": 20, "partial move of a row": 10})
     counts: Counter[str] = Counter()
     for seed, events in enumerate(drawn):
         whole, arrived = visible({0: events}, [0]), deliveries(events, seed, windows=4)

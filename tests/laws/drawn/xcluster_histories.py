@@ -17,7 +17,7 @@ from tests.laws.oracle.event import Event, Image, Transaction
 
 WRITE, DELETE, APPLY = 1, 2, 3
 NAMES = {WRITE: "WRITE", DELETE: "DELETE", APPLY: "APPLY"}
-EFFECTS = {WRITE: "merge", DELETE: "remove", APPLY: "commit"}
+EFFECTS = {WRITE: "update", DELETE: "remove", APPLY: "commit"}
 BEGAN_AT = 1_700_000_000_000_000
 
 Values = dict[str, object]

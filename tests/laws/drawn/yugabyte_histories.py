@@ -17,7 +17,7 @@ from tests.laws.oracle.event import Event, Image, Transaction
 NAMES = ("INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "DDL", "TRUNCATE")
 INSERT, UPDATE, DELETE, BEGIN, COMMIT, TRUNCATE = 0, 1, 2, 3, 4, 6
 EFFECTS = {
-    **{INSERT: "put", UPDATE: "merge", DELETE: "remove", TRUNCATE: "remove"},
+    **{INSERT: "replace", UPDATE: "update", DELETE: "remove", TRUNCATE: "remove"},
     **{BEGIN: "begin", COMMIT: "commit"},
 }
 

@@ -12,16 +12,16 @@ from random import Random
 from typing import Any
 
 from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
-from tests.laws.oracle.event import Image, Position
+from tests.laws.oracle.event import Image, LogPosition
 from tests.laws.rendering.spelling import printed
 from tests.support.dgraph_cluster import MANY, Cluster, cluster_feed, pieces, sent, text_of
-from transforms.feed.feed import ScopeDeletes
+from transforms.feed.feed import RangeDeletePolicy
 
 WINDOWS, BLOCK = 3, 8
 TRIPLES = "triples"
 
 
-def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
+def drawn(numbers: Sequence[int], range_deletes: RangeDeletePolicy) -> Drawn:
     """The clusters with these numbers, and what the lines of their sinks have to become."""
     objects: dict[Place, Landed] = {}
     for number in numbers:
@@ -35,14 +35,14 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
             window = f"b{number // BLOCK} w{rng.randrange(WINDOWS)}"
             landed = objects.setdefault((window, f"{number}/{name}"), Landed())
             for line in lines:
-                landed.records.append(_record(cluster, line, rng, holds=scope_deletes == "hold"))
+                landed.records.append(_record(cluster, line, rng, holds=range_deletes == "hold"))
                 if rng.random() < 0.02:
-                    landed.records.append(_refused(rng))
-    feed = replace(cluster_feed(), name="laws", scope_deletes=scope_deletes)
+                    landed.records.append(_quarantined(rng))
+    feed = replace(cluster_feed(), name="laws", range_deletes=range_deletes)
     return Drawn(feed, objects)
 
 
-def horizon(numbers: Sequence[int]) -> Position:
+def compaction_watermark(numbers: Sequence[int]) -> LogPosition:
     """Compacted up to the timestamps of half of the clusters, and a little of the next one."""
     return (0, 1, 4 + 10_000 * numbers[len(numbers) // 2] + 50)
 
@@ -71,7 +71,7 @@ def row_of(namespace: str, document: Mapping[str, Any], *, holds: bool) -> Row:
     key = (namespace, uid, attr, member)
     typed = {"value": value, "value_type": event["value_type"]}
     if operation == "set":
-        return Row(TRIPLES, "set", "put", key, after={**image, **typed})
+        return Row(TRIPLES, "set", "replace", key, after={**image, **typed})
     if is_star or attr in MANY:
         return Row(TRIPLES, "del", "remove", key, before=image)
     return Row(TRIPLES, "del", "remove_if", key, before={**image, **typed})
@@ -89,7 +89,7 @@ def _row_of_drop(namespace: str, event: Mapping[str, Any], *, holds: bool) -> Ro
     return Row(TRIPLES, f"drop_{kind}", "remove", scope=scope)
 
 
-def _refused(rng: Random) -> Record:
+def _quarantined(rng: Random) -> Record:
     """A line that cannot be taken."""
     kind = rng.choice(["operation", "uid", "damaged"])
     if kind == "damaged":

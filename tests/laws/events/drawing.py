@@ -1,7 +1,7 @@
 """Which histories are drawn for each format, and under which feeds.
 
 Half of a format's histories belong to a feed that takes everything at once. The other half belong to one that holds
-deletes of whole tables, and whose tables are compacted up to a horizon. Not here: how each format is drawn
+deletes of whole tables, and whose tables are compacted up to a compaction watermark. Not here: how each format is drawn
 (``logs``, ``dgraph``, ``tigergraph``, ``yugabyte``, ``yugabyte_xcluster``).
 """
 
@@ -13,24 +13,26 @@ from functools import partial
 
 from tests.laws.events import dgraph, logs, tigergraph, yugabyte, yugabyte_xcluster
 from tests.laws.events.meanings import Drawn
-from tests.laws.oracle.event import Position
-from transforms.feed.feed import ScopeDeletes
+from tests.laws.oracle.event import LogPosition
+from transforms.feed.feed import RangeDeletePolicy
 
-Draw = Callable[[Sequence[int], ScopeDeletes], Drawn]
+Draw = Callable[[Sequence[int], RangeDeletePolicy], Drawn]
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How a format's histories are drawn; ``horizons``: up to where each table is compacted, by its name."""
+    """How a format's histories are drawn; ``compaction_watermarks``: up to where tables are compacted, by name."""
 
     draw: Draw
-    horizons: Callable[[Sequence[int]], Mapping[str, Position]]
+    compaction_watermarks: Callable[[Sequence[int]], Mapping[str, LogPosition]]
     has_scopes: bool = True
 
 
-def _of_log(format_name: str, horizon: Position, *, has_scopes: bool = False) -> Drawing:
+def _of_log(
+    format_name: str, compaction_watermark: LogPosition, *, has_scopes: bool = False
+) -> Drawing:
     draw = partial(logs.drawn, format_name)
-    return Drawing(draw, lambda _: {"item": horizon}, has_scopes)
+    return Drawing(draw, lambda _: {"item": compaction_watermark}, has_scopes)
 
 
 DRAWINGS: Mapping[str, Drawing] = {
@@ -40,12 +42,19 @@ DRAWINGS: Mapping[str, Drawing] = {
     "debezium": _of_log("debezium", logs.OF_LOGS, has_scopes=True),
     "tigergraph": Drawing(
         tigergraph.drawn,
-        lambda _: {tigergraph.PERSON: tigergraph.HORIZON, "edge_Knows": tigergraph.HORIZON},
+        lambda _: {
+            tigergraph.PERSON: tigergraph.COMPACTION_WATERMARK,
+            "edge_Knows": tigergraph.COMPACTION_WATERMARK,
+        },
     ),
-    "dgraph": Drawing(dgraph.drawn, lambda numbers: {dgraph.TRIPLES: dgraph.horizon(numbers)}),
-    "yugabyte": Drawing(yugabyte.drawn, lambda _: {"items": yugabyte.HORIZON}),
+    "dgraph": Drawing(
+        dgraph.drawn, lambda numbers: {dgraph.TRIPLES: dgraph.compaction_watermark(numbers)}
+    ),
+    "yugabyte": Drawing(yugabyte.drawn, lambda _: {"items": yugabyte.COMPACTION_WATERMARK}),
     "yugabyte_xcluster": Drawing(
-        yugabyte_xcluster.drawn, lambda _: {"items": yugabyte_xcluster.HORIZON}, has_scopes=False
+        yugabyte_xcluster.drawn,
+        lambda _: {"items": yugabyte_xcluster.COMPACTION_WATERMARK},
+        has_scopes=False,
     ),
 }
 
@@ -57,5 +66,5 @@ def worlds(format_name: str, seed: int, histories: int) -> list[Drawn]:
     applied = drawing.draw(range(first, first + half), "apply")
     later = range(first + half, first + histories)
     held = drawing.draw(later, "hold")
-    held.horizons = drawing.horizons(later)
+    held.compaction_watermarks = drawing.compaction_watermarks(later)
     return [applied, held]

@@ -12,8 +12,8 @@ from collections.abc import Hashable, Iterable
 
 from tests.laws.events.meanings import Drawn, Meaning, Row
 from tests.laws.events.product import Cut, Kept, Outcome
-from tests.laws.oracle.event import Position
-from transforms.silver.frames import REFUSED
+from tests.laws.oracle.event import LogPosition
+from transforms.silver.frames import TO_QUARANTINE
 
 COUNTS = (
     *("records", "events", "changes", "control", "duplicates", "quarantined", "held", "too_late"),
@@ -63,19 +63,19 @@ def outcomes_of(drawn: Drawn, meaning: Meaning, *, is_repeat: bool) -> list[str]
 
 
 def exactness(drawn: Drawn, bronze: Cut, outcome: Outcome) -> int:
-    """Every row says what its source did, value for value, and so does what was refused; how many values there are."""
+    """Every row says what its source did, value for value, and so does what was quarantined; how many values."""
     values = 0
     for kept in outcome.rows:
         record = bronze.drawn[kept.at]
         meaning = record.meanings[kept.ordinal]
-        if kept.kind == REFUSED:
+        if kept.kind == TO_QUARANTINE:
             reason = meaning.reason or LATE
             assert (kept.reason, kept.payload) == (reason, bronze.payloads[kept.at]), (
                 kept,
                 meaning,
             )
         if meaning.reason is not None:
-            assert kept.kind == REFUSED, (kept, meaning)
+            assert kept.kind == TO_QUARANTINE, (kept, meaning)
             continue
         row = row_of(kept, meaning)
         assert kept.row == row, f"{kept.at}\n  silver {kept.row}\n  source {row}\n{record.text}"
@@ -92,16 +92,16 @@ class Known:
     """Which event has which identity, over any number of outcomes."""
 
     def __init__(self) -> None:
-        self.of_event: dict[Hashable, tuple[str | None, Position]] = {}
+        self.of_event: dict[Hashable, tuple[str | None, LogPosition]] = {}
         self.of_id: dict[str | None, Hashable] = {}
 
     def hold(self, kept: Kept, meaning: Meaning) -> None:
-        """One event has one identity and one stable prefix wherever it was delivered, and no other event has it."""
-        assert kept.position is not None
-        prefix = kept.position[: kept.stable_prefix]
-        assert kept.stable_prefix == meaning.stable, (kept, meaning)
+        """One event has one identity and one dedup prefix wherever it was delivered, and no other event has it."""
+        assert kept.log_position is not None
+        prefix = kept.log_position[: kept.dedup_prefix]
+        assert kept.dedup_prefix == meaning.stable, (kept, meaning)
         assert meaning.event_id in (None, kept.event_id), (kept, meaning)
-        assert prefix == meaning.position[: meaning.stable], (kept, meaning)
+        assert prefix == meaning.log_position[: meaning.stable], (kept, meaning)
         assert self.of_event.setdefault(meaning.name, (kept.event_id, prefix)) == (
             kept.event_id,
             prefix,
@@ -117,7 +117,7 @@ def redelivery(drawn: Drawn, bronze: Cut, outcome: Outcome, known: Known) -> Non
             meaning for record in records for meaning in record.meanings if meaning.reason is None
         ):
             first = expected.setdefault((window, meaning.name), meaning)
-            if meaning.position < first.position:
+            if meaning.log_position < first.log_position:
                 expected[window, meaning.name] = meaning
     found: Counter[tuple[str, Hashable, bool]] = Counter()
     for kept in outcome.rows:
@@ -127,7 +127,7 @@ def redelivery(drawn: Drawn, bronze: Cut, outcome: Outcome, known: Known) -> Non
         known.hold(kept, meaning)
         found[kept.at[0], meaning.name, kept.row.derived == "key_change"] += 1
         first = expected[kept.at[0], meaning.name]
-        assert meaning.position == first.position, (kept, meaning, first)
+        assert meaning.log_position == first.log_position, (kept, meaning, first)
     for (window, name), meaning in expected.items():
         came_late = drawn.is_covered(meaning) and not drawn.in_base(meaning)
         halves = [False] if len(meaning.rows) == 1 else [False, True]

@@ -15,11 +15,11 @@ from tests.laws.drawn.histories import KEY_COLUMNS, STARTED_AT_MS, deliveries, h
 from tests.laws.drawn.wide import WIDE_TYPES, WIDE_VALUES, in_texts, silver_image
 from tests.laws.events import strays
 from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
-from tests.laws.oracle.event import Event, Image, Position, Transaction, event_id
+from tests.laws.oracle.event import Event, Image, LogPosition, Transaction, event_id
 from tests.laws.oracle.event import Table as ScopeShape
 from tests.laws.oracle.oracle import Change, changes_of
 from tests.laws.rendering import arcion, kafka
-from transforms.feed.feed import Feed, ScopeDeletes, Table
+from transforms.feed.feed import Feed, RangeDeletePolicy, Table
 
 KINDS: Mapping[str, Sequence[str]] = {
     "arcion_s3_json": ("mysql", "cassandra"),
@@ -32,17 +32,18 @@ KINDS: Mapping[str, Sequence[str]] = {
 COLUMNS = list(WIDE_TYPES)
 TABLE = Table("item", tuple(KEY_COLUMNS), WIDE_TYPES, tuple(sorted(COLUMNS)))
 SHAPE = ScopeShape("item", tuple(KEY_COLUMNS), WIDE_TYPES)
-OF_LOGS: Position = (0, 1, 9, 9_000, 1)
-OF_TIMES: Position = (0, 1, STARTED_AT_MS + 500)
-"""Horizons: a log's number, which all of Cassandra's timestamps are beyond; and such a timestamp, beyond all logs."""
+OF_LOGS: LogPosition = (0, 1, 9, 9_000, 1)
+OF_TIMES: LogPosition = (0, 1, STARTED_AT_MS + 500)
+"""Compaction watermarks: a log's number, which all of Cassandra's timestamps are beyond; and such a timestamp, beyond
+all logs."""
 
 BLOCK, WINDOWS = 8, 3
 
 
-def drawn(format_name: str, numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
+def drawn(format_name: str, numbers: Sequence[int], range_deletes: RangeDeletePolicy) -> Drawn:
     """The histories with these numbers, and what their records have to become."""
     tables = {"item": TABLE}
-    feed = Feed("laws", format_name, "/nowhere", tables=tables, scope_deletes=scope_deletes)
+    feed = Feed("laws", format_name, "/nowhere", tables=tables, range_deletes=range_deletes)
     objects: dict[Place, Landed] = {}
     kinds = KINDS[format_name]
     is_of_texts = format_name.startswith("arcion_s3")
@@ -106,7 +107,7 @@ class _Block:
 
     def land(self, kind: str, window: int, event: Event) -> None:
         """A delivery of an event."""
-        holds = self.feed.scope_deletes == "hold"
+        holds = self.feed.range_deletes == "hold"
         meaning = told_of(event, holds=holds, bytes_are_texts=self.is_of_texts)
         self.add(kind, window, event, meaning)
 
@@ -160,12 +161,12 @@ def told_of(event: Event, *, holds: bool, bytes_are_texts: bool) -> Meaning:
     after = silver_image(event.after, WIDE_TYPES, bytes_are_texts=bytes_are_texts)
     images = (frozenset(event.before.items()), frozenset(event.after.items()))
     name = (event.table, event.operation, tuple(event.identity), *images)
-    stable = 3 if event.source == "cassandra" else len(event.position)
+    stable = 3 if event.source == "cassandra" else len(event.log_position)
     if event.operation == "truncate":
         rows: Sequence[Row] = [Row("item", "truncate", HOLD if holds else "remove", scope={})]
     else:
         rows = rows_of(event, changes_of(event, SHAPE), before, after)
-    return Meaning("item", name, event.position, stable, rows, event_id=event_id(event))
+    return Meaning("item", name, event.log_position, stable, rows, event_id=event_id(event))
 
 
 def rows_of(event: Event, changes: Sequence[Change], before: Image, after: Image) -> Sequence[Row]:
@@ -175,7 +176,9 @@ def rows_of(event: Event, changes: Sequence[Change], before: Image, after: Image
         key = last.key
         return [Row("item", event.operation, last.effect, key, before=before, after=after)]
     whole = {**before, **after} if event.operation == "update" else after
-    effect = "put" if last.effect == "move" and whole.keys() >= WIDE_TYPES.keys() else last.effect
+    effect = (
+        "replace" if last.effect == "move" and whole.keys() >= WIDE_TYPES.keys() else last.effect
+    )
     old = Row("item", event.operation, "remove", changes[0].key, None, "key_change", before, after)
     return [old, Row("item", event.operation, effect, last.key, old.key, None, before, whole)]
 

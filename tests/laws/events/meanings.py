@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.laws.oracle.event import Image, Key, Position
+from tests.laws.oracle.event import Image, Key, LogPosition
 from transforms.feed.feed import Feed
 
 CONTROL = ("begin", "commit", "note")
@@ -40,16 +40,16 @@ class Row(NamedTuple):
 class Meaning:
     """One event in a record.
 
-    ``name``: what event it is: two deliveries with one name are one event, and two names are two events. ``position``:
-    where this delivery of it stands, as far as the source decides that; ``stable``: how many leading numbers of it are
-    the same in every delivery. ``rows``: one, or two of an event that changes its key, the old key's first.
-    ``reason``: why it is refused, or None; it has no rows and no name then. ``table``: whose account it goes to.
-    ``event_id``: its identity as the oracle spells it, where that knows how.
+    ``name``: what event it is: two deliveries with one name are one event, and two names are two events.
+    ``log_position``: where this delivery of it stands, as far as the source decides that; ``stable``: how many leading
+    numbers of it are the same in every delivery. ``rows``: one, or two of an event that changes its key, the old key's
+    first. ``reason``: why it is quarantined, or None; it has no rows and no name then. ``table``: whose account it goes
+    to. ``event_id``: its identity as the oracle spells it, where that knows how.
     """
 
     table: str | None
     name: Hashable = None
-    position: Position = ()
+    log_position: LogPosition = ()
     stable: int = 0
     rows: Sequence[Row] = ()
     reason: str | None = None
@@ -102,12 +102,12 @@ class Landed:
 class Drawn:
     """What was drawn for one feed: every object of every window.
 
-    ``horizons``: by gold table, the position up to which its history is compacted.
+    ``compaction_watermarks``: by gold table, the position up to which its history is compacted.
     """
 
     feed: Feed
     objects: dict[Place, Landed]
-    horizons: Mapping[str, Position] = field(default_factory=dict)
+    compaction_watermarks: Mapping[str, LogPosition] = field(default_factory=dict)
 
     def records(self) -> Iterator[tuple[Place, Record]]:
         """Every record with its object."""
@@ -123,12 +123,16 @@ class Drawn:
         return found
 
     def is_covered(self, meaning: Meaning) -> bool:
-        """Whether an event is at or below its table's horizon."""
-        horizon = self.horizons.get(meaning.table or "")
-        if horizon is None or meaning.reason is not None or meaning.rows[-1].effect in CONTROL:
+        """Whether an event is at or below its table's compaction watermark."""
+        compaction_watermark = self.compaction_watermarks.get(meaning.table or "")
+        if (
+            compaction_watermark is None
+            or meaning.reason is not None
+            or meaning.rows[-1].effect in CONTROL
+        ):
             return False
-        return meaning.position[: meaning.stable] <= horizon[: meaning.stable]
+        return meaning.log_position[: meaning.stable] <= compaction_watermark[: meaning.stable]
 
     def in_base(self, meaning: Meaning) -> bool:
-        """Whether the base rows have an event that is at or below the horizon: half of them, whichever."""
-        return sum(meaning.position[: meaning.stable]) % 2 == 0
+        """Whether the base rows have an event that is at or below the compaction watermark: half of them, whichever."""
+        return sum(meaning.log_position[: meaning.stable]) % 2 == 0

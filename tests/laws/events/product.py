@@ -20,37 +20,37 @@ from assets.landing.read_objects import records_of
 from assets.silver import classifying
 from assets.silver.classifying import Classified
 from tests.laws.events.meanings import Drawn, Record, Row
-from tests.laws.oracle.event import Key, Position
+from tests.laws.oracle.event import Key, LogPosition
 from tests.transforms.formats.in_process import ARROW
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.formats import FORMATS
-from transforms.horizons import Horizon
 from transforms.silver.accounting import Account
-from transforms.silver.frames import CHANGES, IN_BASE, REFUSED
+from transforms.silver.frames import CHANGES, IN_BASE, TO_QUARANTINE
 
 LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
 
-Coordinates = tuple[str, str, int]
+SourceLocation = tuple[str, str, int]
 """Window, object and byte offset of a record."""
 
 
 @dataclass(slots=True)
 class Cut:
-    """Bronze: the rows of all objects, and by coordinates what was drawn for each, and what was cut."""
+    """Bronze: the rows of all objects, and by source locations what was drawn for each, and what was cut."""
 
     rows: pa.RecordBatch
-    drawn: dict[Coordinates, Record]
-    payloads: dict[Coordinates, bytes]
+    drawn: dict[SourceLocation, Record]
+    payloads: dict[SourceLocation, bytes]
 
 
 class Kept(NamedTuple):
     """One row that the stages left: of silver, of quarantine, or one that the base has."""
 
     kind: str
-    at: Coordinates
+    at: SourceLocation
     ordinal: int
     row: Row
-    position: Position | None
-    stable_prefix: int
+    log_position: LogPosition | None
+    dedup_prefix: int
     event_id: str | None
     reason: str | None
     payload: bytes | None
@@ -77,8 +77,8 @@ def uncollected() -> Iterator[None]:
 def cut(drawn: Drawn) -> Cut:
     """Every object cut into records by the format, byte for byte; none is lost, and none comes from nowhere."""
     rows: list[dict[str, object]] = []
-    message_of_record: dict[Coordinates, Record] = {}
-    payloads: dict[Coordinates, bytes] = {}
+    message_of_record: dict[SourceLocation, Record] = {}
+    payloads: dict[SourceLocation, bytes] = {}
     split = FORMATS[drawn.feed.format].split
     for (window, name), landed in drawn.objects.items():
         found = list(records_of(drawn.feed, name, landed.data(), split=split))
@@ -108,9 +108,11 @@ def shuffled(rows: pa.RecordBatch, rng: Random) -> pa.RecordBatch:
 def classified(
     drawn: Drawn, bronze: Cut, rows: pa.RecordBatch, run: InProcess | None = None
 ) -> Classified[pa.Table]:
-    """What becomes of the records, those at or below a horizon judged by what the base has."""
+    """What becomes of the records, those at or below a compaction watermark judged by what the base has."""
     table = pa.Table.from_batches([rows])
-    found = classifying.classified(run or InProcess(), drawn.feed, table, {}, horizons_of(drawn))
+    found = classifying.classified(
+        run or InProcess(), drawn.feed, table, {}, compaction_watermarks_of(drawn)
+    )
     if not found.counts.left_out:
         return found
 
@@ -124,30 +126,33 @@ def classified(
     return classifying.judged(found, drawn.feed, with_known, keeps_known=False)
 
 
-def horizons_of(drawn: Drawn) -> Mapping[str, Horizon]:
-    """The drawn horizons as the product has them."""
-    return {table: Horizon(tuple(position)) for table, position in drawn.horizons.items()}
+def compaction_watermarks_of(drawn: Drawn) -> Mapping[str, CompactionWatermark]:
+    """The drawn compaction watermarks as the product has them."""
+    return {
+        table: CompactionWatermark(tuple(log_position))
+        for table, log_position in drawn.compaction_watermarks.items()
+    }
 
 
 _AT = ("window", "object", "byte_offset")
-_PLAIN = ("kind", *_AT, "ordinal", "position", "stable_prefix", "event_id", "reason", "payload")
+_PLAIN = ("kind", *_AT, "ordinal", "log_position", "dedup_prefix", "event_id", "reason", "payload")
 _OF_ROW = ("table", "operation", "effect", "key", "moved_from", "derived")
 _MAPS = ("before", "after", "attribute_ops", "scope")
 
 
 def outcome_of(made: Classified[pa.Table]) -> Outcome:
     """The rows and the accounts of what the stages left."""
-    rows = made.of_kind(CHANGES, REFUSED, IN_BASE).combine_chunks()
+    rows = made.of_kind(CHANGES, TO_QUARANTINE, IN_BASE).combine_chunks()
     plain, of_row = _cells(rows, *_PLAIN), _cells(rows, *_OF_ROW)
     maps = [_dicts(rows[name]) for name in _MAPS]
     found = []
     for one, said in zip(zip(*plain, strict=True), zip(*of_row, *maps, strict=True), strict=True):
-        kind, window, name, offset, ordinal, position, *rest = one
+        kind, window, name, offset, ordinal, log_position, *rest = one
         table_name, operation, effect, key, moved_from, *more = said
         row = Row(table_name, operation, effect, _key(key), _key(moved_from), *more)
         at = (window, name, offset)
-        place = None if position is None else tuple(position)
-        found.append(Kept(kind, at, ordinal, row, place, *rest))
+        log_position = None if log_position is None else tuple(log_position)
+        found.append(Kept(kind, at, ordinal, row, log_position, *rest))
     return Outcome(found, made.accounts)
 
 

@@ -1,4 +1,4 @@
-"""Records of a log that are no sound change of a row: damaged and refused ones, notes, truncates.
+"""Records of a log that are no sound change of a row: damaged and quarantined ones, notes, truncates.
 
 Not here: the changes (``logs``).
 """
@@ -32,7 +32,7 @@ def of_event(format_name: str, event: Event, rng: Random) -> Iterator[Record | A
     if chance < 0.04:
         yield _damaged(format_name)
     elif chance < 0.16:
-        yield from _refused(event, rng)
+        yield from _quarantined(event, rng)
     elif chance < 0.24 and format_name == "debezium" and event.source != "snapshot":
         truncate = replace(event, operation="truncate", before={}, after={}, effect=None, scope={})
         yield from [Altered(truncate)] * rng.randint(1, 2)
@@ -48,8 +48,8 @@ def _damaged(format_name: str) -> Record:
     return Record(DAMAGED, (Meaning(table, reason="damaged_record"),))
 
 
-def _refused(event: Event, rng: Random) -> Iterator[Altered]:
-    """The event with one part that must be refused: its operation, a value, or its key."""
+def _quarantined(event: Event, rng: Random) -> Iterator[Altered]:
+    """The event with one part that must be quarantined: its operation, a value, or its key."""
     kind = rng.choice(["operation", "value", "key"])
     if kind == "operation" and event.source != "snapshot":
         yield Altered(replace(event, operation="guess"), "unknown_operation")

@@ -21,10 +21,10 @@ from assets.silver import classifying
 from tests.laws.events import product
 from tests.laws.events.drawing import DRAWINGS
 from tests.laws.events.test_laws_of_events import SEED
-from transforms.silver.frames import CHANGES, COVERED, OUTPUT, REFUSED
+from transforms.silver.frames import CHANGES, COVERED, OUTPUT, TO_QUARANTINE
 
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
-KINDS = (CHANGES, COVERED, REFUSED)
+KINDS = (CHANGES, COVERED, TO_QUARANTINE)
 HISTORIES = {"arcion_s3_json": 4_000, "debezium": 1_500, "dgraph": 1_500, "yugabyte": 1_500}
 
 
@@ -46,17 +46,17 @@ def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
     numbers = range(first, first + HISTORIES[format_name])
     with product.uncollected():
         drawn = DRAWINGS[format_name].draw(numbers, "hold")
-        drawn.horizons = DRAWINGS[format_name].horizons(numbers)
+        drawn.compaction_watermarks = DRAWINGS[format_name].compaction_watermarks(numbers)
         rows = product.cut(drawn).rows
-        horizons = product.horizons_of(drawn)
+        compaction_watermarks = product.compaction_watermarks_of(drawn)
         table = pa.Table.from_batches([rows])
-        here = classifying.classified(InProcess(), drawn.feed, table, {}, horizons)
+        here = classifying.classified(InProcess(), drawn.feed, table, {}, compaction_watermarks)
     shuffled = pa.Table.from_batches([product.shuffled(rows, Random(SEED))])
     bronze = spark.createDataFrame(shuffled).repartition(5)
     assert in_spark.tasks_for(bronze, rows.num_rows) > 1
     windows = Counter(rows["window"].to_pylist())
     run = InSpark(spark, drawn.feed)
-    by_spark = classifying.classified(run, drawn.feed, bronze, windows, horizons)
+    by_spark = classifying.classified(run, drawn.feed, bronze, windows, compaction_watermarks)
     from_spark = by_spark.of_kind(*KINDS).toArrow()
     by_spark.free()
 

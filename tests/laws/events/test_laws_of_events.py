@@ -22,7 +22,7 @@ from tests.laws.events.drawing import DRAWINGS, worlds
 from tests.laws.events.meanings import Drawn
 from tests.laws.events.product import Cut, Outcome
 from transforms.formats import FORMATS
-from transforms.silver.frames import CHANGES, IN_BASE, REFUSED
+from transforms.silver.frames import CHANGES, IN_BASE, TO_QUARANTINE
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 
@@ -101,7 +101,9 @@ def test_what_becomes_of_records_depends_neither_on_their_order_nor_on_their_bat
         with product.uncollected():
             shuffled = product.shuffled(one.bronze.rows, rng)
             again = product.classified(one.drawn, one.bronze, shuffled, run)
-        rows, expected = (some.of_kind(CHANGES, REFUSED, IN_BASE) for some in (again, one.left))
+        rows, expected = (
+            some.of_kind(CHANGES, TO_QUARANTINE, IN_BASE) for some in (again, one.left)
+        )
         assert product.sorted_rows(rows).equals(product.sorted_rows(expected))
         assert again.accounts == one.outcome.accounts
 

@@ -13,10 +13,10 @@ from random import Random
 from typing import Any
 
 from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
-from tests.laws.oracle.event import Image, Position
+from tests.laws.oracle.event import Image, LogPosition
 from tests.laws.rendering.spelling import printed
 from tests.support.tigergraph_store import FEED, Store
-from transforms.feed.feed import ScopeDeletes
+from transforms.feed.feed import RangeDeletePolicy
 
 WINDOWS, BLOCK = 3, 8
 PERSON = "vertex_Person"
@@ -26,12 +26,12 @@ STORED = {
     "Leads": ("edge_Leads", "edge_Leads__mirror"),
 }
 """The tables of each type of edges, in the feed's order."""
-HORIZON: Position = (0, 1, 20, 0, 5)
+COMPACTION_WATERMARK: LogPosition = (0, 1, 20, 0, 5)
 
 Message = Mapping[str, Any]
 
 
-def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
+def drawn(numbers: Sequence[int], range_deletes: RangeDeletePolicy) -> Drawn:
     """The stores with these numbers, and what their messages have to become."""
     objects: dict[Place, Landed] = {}
     for number in numbers:
@@ -40,7 +40,7 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
         for _ in range(1 + number % 7):
             store.act()
         for message in store.sent:
-            meaning = told_of(message, holds=scope_deletes == "hold")
+            meaning = told_of(message, holds=range_deletes == "hold")
             window = rng.randrange(WINDOWS)
             for _ in range(1 if rng.random() < 0.75 else rng.randint(2, 3)):
                 place = (f"b{number // BLOCK} w{window}", f"{number // BLOCK}/{rng.randint(1, 2)}")
@@ -48,22 +48,22 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
                 landed.records.append(Record(printed(message, rng), meaning))
                 window = rng.choice([window, rng.randrange(WINDOWS)])
             if rng.random() < 0.05:
-                landed.records.append(_refused(message, rng))
+                landed.records.append(_quarantined(message, rng))
     for name, landed in objects.items():
         Random(str(name)).shuffle(landed.records)
-    return Drawn(replace(FEED, scope_deletes=scope_deletes), objects)
+    return Drawn(replace(FEED, range_deletes=range_deletes), objects)
 
 
 def told_of(message: Message, *, holds: bool) -> Sequence[Meaning]:
     """A message, and what follows from it; ``holds``: whether what empties a table waits for a decision."""
     _, _, tid, *split, index = map(int, message["mid"].split("|"))
-    position = (0, 1, tid, *(split or [0]), index)
+    log_position = (0, 1, tid, *(split or [0]), index)
     identity = json.dumps(message, sort_keys=True)
     rows = [*rows_of(message)]
     if holds and rows[0].scope == {}:
         rows = [row._replace(effect=HOLD) for row in rows]
     return [
-        Meaning(row.table, (identity, at), position, len(position), [row])
+        Meaning(row.table, (identity, at), log_position, len(log_position), [row])
         for at, row in enumerate(rows)
     ]
 
@@ -76,7 +76,7 @@ def rows_of(message: Message) -> Iterator[Row]:
     elif operator in ("insert", "insert-only"):
         after, operations = _mentioned(message["content"])
         after = {"uid": uid, **after}
-        yield Row(PERSON, operator, "merge", (uid,), None, None, {}, after, operations)
+        yield Row(PERSON, operator, "update", (uid,), None, None, {}, after, operations)
     elif message["type"] == "vertex":
         yield Row(PERSON, "delete", "remove", (uid,), before={"uid": uid})
         yield from _edges_gone({"type": "Person", "uid": uid})
@@ -116,9 +116,9 @@ def _rows_of_edge(message: Message, operator: str) -> Iterator[Row]:
         yield Row(table, operator, "remove", key, before=image)
         return
     after, operations = _mentioned(message["content"])
-    yield Row(table, operator, "merge", key, None, None, {}, {**image, **after}, operations)
+    yield Row(table, operator, "update", key, None, None, {}, {**image, **after}, operations)
     made = {"uid": source}
-    yield Row(PERSON, operator, "merge", (source,), derived="edge_source", after=made)
+    yield Row(PERSON, operator, "update", (source,), derived="edge_source", after=made)
 
 
 def _mentioned(content: Mapping[str, Any]) -> tuple[Image, Image]:
@@ -133,7 +133,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _refused(message: Message, rng: Random) -> Record:
+def _quarantined(message: Message, rng: Random) -> Record:
     """A message that cannot be taken, made of a sound one."""
     kind = rng.choice(["operator", "uid", "value", "mid", "damaged"])
     if kind == "damaged":

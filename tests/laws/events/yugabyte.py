@@ -22,9 +22,9 @@ from tests.laws.drawn.yugabyte_histories import (
     Said,
 )
 from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
-from tests.laws.oracle.event import Image, Key, Position
+from tests.laws.oracle.event import Image, Key, LogPosition
 from tests.laws.rendering.spelling import printed
-from transforms.feed.feed import Feed, ScopeDeletes, Table
+from transforms.feed.feed import Feed, RangeDeletePolicy, Table
 
 TYPES = {
     "id": "int", "a": "string", "b": "int", "n": "bigint", "d": "decimal(38,9)", "p": "binary",
@@ -42,14 +42,14 @@ FOUND = "things"
 
 WINDOWS = 3
 BEHIND = 2**63 - 1
-HORIZON: Position = (0, 1, 1, 8, 1, -2)
+COMPACTION_WATERMARK: LogPosition = (0, 1, 1, 8, 1, -2)
 NO_CHECKPOINT = (
     *("term", "index", "write_id", "key", "snapshot_time"),
     *("reached_term", "reached_index", "stream_id"),
 )
 
 
-def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
+def drawn(numbers: Sequence[int], range_deletes: RangeDeletePolicy) -> Drawn:
     """The histories with these numbers, and what the responses of their tablets have to become."""
     objects: dict[Place, Landed] = {}
     for number in numbers:
@@ -58,9 +58,9 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
         history = yugabyte_histories.History(
             number, turns=(1, 1 + number % 2), values=VALUES, table=table, again=True
         )
-        _Tablets(history, rng, objects, holds=scope_deletes == "hold").land(number)
+        _Tablets(history, rng, objects, holds=range_deletes == "hold").land(number)
     feed = Feed(
-        "laws", "yugabyte", "/nowhere", tables={"items": ITEMS}, scope_deletes=scope_deletes
+        "laws", "yugabyte", "/nowhere", tables={"items": ITEMS}, range_deletes=range_deletes
     )
     for name, landed in objects.items():
         Random(str(name)).shuffle(landed.records)
@@ -128,7 +128,7 @@ class _Tablets:
         events = self.history.events(tablet, list(records))
         meanings, is_row = [], False
         for one, event in zip(records, events, strict=True):
-            meanings.append(self.meaning(window, tablet, one, event.position))
+            meanings.append(self.meaning(window, tablet, one, event.log_position))
         if self.rng.random() < 0.06:
             refused, reason = self.refused()
             meaning.append(refused)
@@ -138,15 +138,15 @@ class _Tablets:
         document["cdc_sdk_proto_records"] = meaning
         return Record(printed(document, self.rng), meanings)
 
-    def meaning(self, window: str, tablet: str, one: Said, position: Position) -> Meaning:
+    def meaning(self, window: str, tablet: str, one: Said, log_position: LogPosition) -> Meaning:
         """What a record of a response says, and where it stands in this delivery of it."""
         name: tuple[object, ...] = (tablet, self.number_of[self.same.get(id(one), id(one))])
         number, stable = NAMES[one.op].lower(), 2 if one.op == BEGIN else 5
         if one.op in (BEGIN, COMMIT):
             name = (tablet, number, one.transaction)
         if one.op == BEGIN:
-            position = position[:2]
-        return Meaning(one.table, name, position, stable, [self.row(window, one)])
+            log_position = log_position[:2]
+        return Meaning(one.table, name, log_position, stable, [self.row(window, one)])
 
     def row(self, window: str, one: Said) -> Row:
         operation, effect = NAMES[one.op].lower(), EFFECTS[one.op]
@@ -200,15 +200,15 @@ def _note(
             ("term", "index", "reached_term", "reached_index"), (*checkpoint, *reached), strict=True
         )
     }
-    position = (0, 1) if index is None else (0, 1, term, index, BEHIND)
-    return noted(tablet, after, position)
+    log_position = (0, 1) if index is None else (0, 1, term, index, BEHIND)
+    return noted(tablet, after, log_position)
 
 
-def noted(tablet: str, after: Image, position: Position) -> Meaning:
+def noted(tablet: str, after: Image, log_position: LogPosition) -> Meaning:
     """The note that a response leaves: of no table, and no event of the source's."""
     row = Row(None, "checkpoint", "note", derived="checkpoint", after=after)
     name = (tablet, "checkpoint", frozenset(after.items()))
-    return Meaning(None, name, position, 2, [row])
+    return Meaning(None, name, log_position, 2, [row])
 
 
 def _image(row: Mapping[str, object], *, is_declared: bool) -> Image:

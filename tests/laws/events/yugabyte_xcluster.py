@@ -22,9 +22,9 @@ from tests.laws.drawn.xcluster_histories import (
 )
 from tests.laws.events.meanings import Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.events.yugabyte import BYTES, LONG, NO_CHECKPOINT, TEXTS, noted
-from tests.laws.oracle.event import Image, Position
+from tests.laws.oracle.event import Image, LogPosition
 from tests.laws.rendering.spelling import printed
-from transforms.feed.feed import Feed, ScopeDeletes, Table
+from transforms.feed.feed import Feed, RangeDeletePolicy, Table
 
 TYPES = {"id": "int", "a": "string", "b": "int", "n": "bigint", "f": "double", "p": "binary"}
 ITEMS = Table("items", ("id",), TYPES, ())
@@ -33,10 +33,10 @@ VALUES: Mapping[str, Sequence[object]] = {
     "f": [0.1, -0.25, 9007199.5, None],
 }
 WINDOWS, BLOCK = 3, 4
-HORIZON: Position = (0, 1, BEGAN_AT + 2_000, 0)
+COMPACTION_WATERMARK: LogPosition = (0, 1, BEGAN_AT + 2_000, 0)
 
 
-def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
+def drawn(numbers: Sequence[int], range_deletes: RangeDeletePolicy) -> Drawn:
     """The histories with these numbers, and what the responses of their tablets have to become."""
     objects: dict[Place, Landed] = {}
     for number in numbers:
@@ -56,7 +56,7 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
     feed = Feed(
         *("laws", "yugabyte_xcluster", "/nowhere"),
         tables={"items": ITEMS},
-        scope_deletes=scope_deletes,
+        range_deletes=range_deletes,
     )
     return Drawn(feed, objects)
 

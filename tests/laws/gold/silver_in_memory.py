@@ -79,16 +79,16 @@ class Silver:
         if window not in self._parts:
             rows = self.windows[window]
             rows = rows.filter(pc.is_valid(rows["transaction"]))
-            names = ("event_id", "effect", "derived", "position", "event_at")
+            names = ("event_id", "effect", "derived", "log_position", "event_at")
             cells = zip(*(rows[one].to_pylist() for one in names), strict=True)
             found = []
-            for transaction, (event_id, effect, derived_of, position, at) in zip(
+            for transaction, (event_id, effect, derived_of, log_position, at) in zip(
                 rows["transaction"].to_pylist(), cells, strict=True
             ):
                 of_event = {
                     **{"window": window, "event_id": event_id, "effect": effect},
                     **{"is_derived": derived_of is not None, "expected": transaction["expected"]},
-                    **{"has_begin": transaction["has_begin"], "position": tuple(position)},
+                    **{"has_begin": transaction["has_begin"], "log_position": tuple(log_position)},
                     "event_at": at,
                 }
                 found.append((transaction, OpenEvent(**of_event)))

@@ -90,7 +90,7 @@ class GoldTables:
         before = dict(zip(stored.keys, stored.rows.select(names).to_pylist(), strict=True))
         rows = folded.rows.to_pylist()
         for row in rows:
-            if row[EFFECT] == "merge":
+            if row[EFFECT] == "update":
                 old = before[tuple(row[PARTS])]
                 row |= {name: old[name] for name in names if name not in row[MENTIONS]}
         whole = pa.Table.from_pylist(rows, schema=folded.rows.schema)

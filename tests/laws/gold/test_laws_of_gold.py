@@ -30,8 +30,8 @@ from transforms.gold.columns import (
     BEGAN_BY,
     EVENT_AT,
     EVENT_ID,
+    LOG_POSITION,
     PARTS,
-    POSITION,
     VALID_FROM,
     VALID_TO,
 )
@@ -165,9 +165,9 @@ def oracle(cases: dict[str, dict[str, list[Event]]], table: str, windows: list[s
         state = current([event for event in counting if event.table == table], shape)
         for key, row in state.rows.items():
             values = tuple(row.values[column] for column in shape.columns)
-            rows[key] = (row.copies, *values, row.position, row.event_id, row.event_at_ms)
-        for key, (position, last) in state.tombstones.items():
-            tombstones[key] = (position, last)
+            rows[key] = (row.copies, *values, row.log_position, row.event_id, row.event_at_ms)
+        for key, (log_position, last) in state.tombstones.items():
+            tombstones[key] = (log_position, last)
     return rows, tombstones
 
 
@@ -192,5 +192,5 @@ def found(tables: GoldTables) -> Outcome:
 def stamps(rows: pa.Table) -> list[tuple[object, ...]]:
     """Position, identity and time of the last change of each row."""
     at = rows[EVENT_AT].cast(pa.int64()).to_pylist()
-    cells = zip(rows[POSITION].to_pylist(), rows[EVENT_ID].to_pylist(), at, strict=True)
+    cells = zip(rows[LOG_POSITION].to_pylist(), rows[EVENT_ID].to_pylist(), at, strict=True)
     return [(tuple(one), name, None if at is None else at // 1000) for one, name, at in cells]

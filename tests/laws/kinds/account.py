@@ -14,7 +14,7 @@ from random import Random
 
 from tests.laws.drawn.histories import VALUES
 from tests.laws.kinds.source import Source
-from tests.laws.oracle.oracle import Event, Image, Position, Table, Transaction
+from tests.laws.oracle.oracle import Event, Image, LogPosition, Table, Transaction
 
 ACCOUNT = Table(
     "account",
@@ -45,7 +45,7 @@ class _Accounts(Source):
         self.logs = {tablet: self.draw_log() for tablet in TABLETS}
         self.rows: dict[tuple[str, str], Image] = {}
 
-    def draw_log(self) -> Position:
+    def draw_log(self) -> LogPosition:
         return (self.rng.choice([5, 95, 990, 99_999_990]),)
 
     def advance(self) -> None:
@@ -54,7 +54,7 @@ class _Accounts(Source):
         self.now_ms += 1000
 
     @property
-    def position(self) -> Position:
+    def log_position(self) -> LogPosition:
         return (self.epoch, 1, *self.logs[self.tablet])
 
     def record(self, operation: str, effect: str, before: Image, after: Image) -> None:
@@ -62,18 +62,18 @@ class _Accounts(Source):
         scope = self.scoped() if operation == "truncate" else None
         ops = {"balance": self.rng.choice(["Add", "Minus"])} if self.chance(0.6) else {}
         # A key change only overwrites columns, because an addition would start from another row's value.
-        ops = ops if effect == "merge" and not before and after.get("balance") else {}
+        ops = ops if effect == "update" and not before and after.get("balance") else {}
         part_of = self.rng.choice(self.open) if self.open and self.chance(0.8) else None
-        position = self.position
+        log_position = self.log_position
         if part_of:
             part_of.changes += 1
             part_of.ordinal += 1
-            position = (part_of.ordinal,) if self.at_commit else position
+            log_position = (part_of.ordinal,) if self.at_commit else log_position
         # Numbers begin again with every transaction, so positions do not tell its changes apart.
         own = (part_of.id, str(part_of.ordinal)) if part_of else (str(len(self.events)),)
         self.emit(
             self.table, operation, effect, before, after,
-            position=position, scope=scope, attribute_ops=ops, stream=self.stream,
+            log_position=log_position, scope=scope, attribute_ops=ops, stream=self.stream,
             transaction=self.terms(part_of) if part_of else None,
             identity=("change", self.case, *own),
         )  # fmt: skip
@@ -128,18 +128,18 @@ def _end(source: _Accounts) -> None:
     source.control("commit", source.terms(ending, expected))
 
 
-def _put(source: _Accounts) -> None:
+def _replace(source: _Accounts) -> None:
     identifier = source.pick()
     source.rows[source.table, identifier] = row = source.row(identifier)
-    source.record("insert", "put", {}, row)
+    source.record("insert", "replace", {}, row)
 
 
-def _merge(source: _Accounts) -> None:
+def _set(source: _Accounts) -> None:
     """Some columns overwritten, or something added to the balance."""
     key = source.key(source.pick())
     column = source.rng.choice(["balance", "balance", "owner"])
     value = source.balance() if column == "balance" else source.rng.choice(VALUES["c2"])
-    source.record("update", "merge", {}, key | {column: value})
+    source.record("update", "update", {}, key | {column: value})
 
 
 def _update(source: _Accounts) -> None:
@@ -147,7 +147,7 @@ def _update(source: _Accounts) -> None:
     before = source.row(identifier)
     after = before | {"balance": source.balance()}
     source.rows[source.table, identifier] = after
-    source.record("update", "merge", before, after)
+    source.record("update", "update", before, after)
 
 
 def _remove(source: _Accounts) -> None:
@@ -161,7 +161,7 @@ def _move(source: _Accounts) -> None:
     old, new = source.rng.sample([*source.ids, "7"], 2)
     row = source.row(old) if source.chance(0.5) else source.key(old)
     after = row if source.chance(0.5) else {}
-    source.record("update", "merge", row, after | {"id": new})
+    source.record("update", "update", row, after | {"id": new})
 
 
 def _truncate(source: _Accounts) -> None:
@@ -169,7 +169,7 @@ def _truncate(source: _Accounts) -> None:
 
 
 _ACTIONS: list[Callable[[_Accounts], None]] = [
-    _begin, _begin, _begin, _end, _end, _end, _put, _put, _put, _merge, _merge, _merge, _merge,
+    _begin, _begin, _begin, _end, _end, _end, _replace, _replace, _replace, _set, _set, _set, _set,
     _update, _update, _remove, _move, _truncate,
 ]  # fmt: skip
 

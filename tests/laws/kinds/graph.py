@@ -62,9 +62,9 @@ class _Graph(Source):
         names = self.favourites[table.name] if self.chance(0.8) else _attributes(table)
         return self.rng.sample(names, self.rng.randint(1, 3))
 
-    def merge(self, table: Table, key: Image, columns: list[str]) -> None:
+    def update(self, table: Table, key: Image, columns: list[str]) -> None:
         after, ops = changed(self.rng, table, columns)
-        self.emit(table.name, "insert", "merge", {}, key | after, attribute_ops=ops)
+        self.emit(table.name, "insert", "update", {}, key | after, attribute_ops=ops)
 
 
 def _attributes(table: Table) -> list[str]:
@@ -72,11 +72,11 @@ def _attributes(table: Table) -> list[str]:
 
 
 def _insert(source: _Graph) -> None:
-    source.merge(VERTEX, source.vertex(source.pick()), source.columns(VERTEX))
+    source.update(VERTEX, source.vertex(source.pick()), source.columns(VERTEX))
 
 
 def _insert_only(source: _Graph) -> None:
-    source.emit("vertex", "insert-only", "merge", {}, source.vertex(source.pick()))
+    source.emit("vertex", "insert-only", "update", {}, source.vertex(source.pick()))
 
 
 def _sum(source: _Graph) -> None:
@@ -91,12 +91,12 @@ def _sum(source: _Graph) -> None:
         if is_edge:
             _connect(source, from_id, to_id, of_edge)
         else:
-            source.merge(VERTEX, source.vertex(from_id), of_vertex)
+            source.update(VERTEX, source.vertex(from_id), of_vertex)
         if not source.chance(stays):
             source.advance()
 
 
-def _put(source: _Graph) -> None:
+def _replace(source: _Graph) -> None:
     """A whole vertex, or one of which some attributes are not known."""
     _read_vertex(source, source.pick(), "replace")
 
@@ -104,9 +104,9 @@ def _put(source: _Graph) -> None:
 def _read_vertex(source: _Graph, identifier: str, operation: str) -> None:
     known = [name for name in _attributes(VERTEX) if source.chance(0.7)]
     after: Image = {name: value(source.rng, VERTEX.columns[name]) for name in known}
-    position = (0, 0) if operation == "read" else None
+    log_position = (0, 0) if operation == "read" else None
     key = source.vertex(identifier)
-    source.emit("vertex", operation, "put", {}, key | after, position=position)
+    source.emit("vertex", operation, "replace", {}, key | after, log_position=log_position)
 
 
 def _snapshot(source: _Graph) -> None:
@@ -115,7 +115,7 @@ def _snapshot(source: _Graph) -> None:
         _read_vertex(source, identifier, "read")
     if source.chance(0.5):
         edge = source.edge(source.pick(), source.pick()) | {"weight": value(source.rng, "double")}
-        source.emit("edge", "read", "put", {}, edge, position=(0, 0))
+        source.emit("edge", "read", "replace", {}, edge, log_position=(0, 0))
 
 
 def _connect_some(source: _Graph) -> None:
@@ -125,10 +125,10 @@ def _connect_some(source: _Graph) -> None:
 
 def _connect(source: _Graph, from_id: str, to_id: str, columns: list[str]) -> None:
     """An edge, and at its place the vertex where it begins and the one where it ends."""
-    source.merge(EDGE, source.edge(from_id, to_id), columns)
+    source.update(EDGE, source.edge(from_id, to_id), columns)
     key = source.vertex(from_id)
-    source.emit("vertex", "insert", "merge", {}, key, derived="edge_source")
-    source.emit("vertex", "insert-only", "merge", {}, source.vertex(to_id))
+    source.emit("vertex", "insert", "update", {}, key, derived="edge_source")
+    source.emit("vertex", "insert-only", "update", {}, source.vertex(to_id))
 
 
 def _remove(source: _Graph) -> None:
@@ -159,7 +159,7 @@ def _disconnect_many(source: _Graph) -> None:
 
 _ACTIONS: list[Callable[[_Graph], None]] = [
     _insert, _insert, _insert, _insert, _insert, _insert, _insert_only, _sum, _sum, _sum, _sum,
-    _put, _connect_some, _connect_some, _connect_some, _remove, _remove, _remove_all, _disconnect,
+    _replace, _connect_some, _connect_some, _connect_some, _remove, _remove, _remove_all, _disconnect,
     _disconnect_many, _disconnect_many,
 ]  # fmt: skip
 

@@ -29,7 +29,7 @@ class _Items(Source):
         old_id, new_id = str((after | before)["id"]), str(new["id"])
         row = self.rows.pop(old_id, {})
         if effect != "remove":
-            kept = row if effect == "merge" else {}
+            kept = row if effect == "update" else {}
             self.rows[new_id] = dict.fromkeys(VALUES) | kept | new
 
     def pick(self) -> str:
@@ -62,11 +62,11 @@ class _Items(Source):
 def _insert(source: _Items) -> None:
     identifier = source.pick()
     part = source.key(identifier) | source.some(at_least=0)
-    source.change("insert", "put", {}, source.full(identifier) if source.chance(0.7) else part)
+    source.change("insert", "replace", {}, source.full(identifier) if source.chance(0.7) else part)
 
 
 def _upsert(source: _Items) -> None:
-    source.change("insert", "merge", {}, source.key(source.pick()) | source.some(at_least=0))
+    source.change("insert", "update", {}, source.key(source.pick()) | source.some(at_least=0))
 
 
 def _update(source: _Items) -> None:
@@ -77,7 +77,7 @@ def _update(source: _Items) -> None:
     after = source.rng.choice(bases) | changed
     if source.chance(0.1):
         before, after = {}, source.key(identifier) | changed
-    source.change("update", "merge", before, after)
+    source.change("update", "update", before, after)
 
 
 def _remove(source: _Items) -> None:
@@ -98,7 +98,7 @@ def _replace(source: _Items) -> None:
     identifier = source.pick()
     before = source.rng.choice([source.row, source.key])(identifier)
     after = source.full(identifier) if source.chance(0.7) else source.some()
-    source.change("replace", "put", before, after)
+    source.change("replace", "replace", before, after)
 
 
 def _move(source: _Items, old: str | None = None, new: str | None = None) -> None:
@@ -109,16 +109,16 @@ def _move(source: _Items, old: str | None = None, new: str | None = None) -> Non
     form = rng.choice(["full", "full", "partial", "partial", "partial", "replaced"])
     if form == "full":
         row = source.row(old)
-        source.change("update", "merge", row, row | source.some(at_least=0) | {"id": new})
+        source.change("update", "update", row, row | source.some(at_least=0) | {"id": new})
     elif form == "partial":
         key: Image = source.key(new) if source.chance(0.5) else {"id": new}
         after = source.some(at_least=0) if source.chance(0.5) else {}
         before = rng.choice([source.key, source.part])(old)
-        source.change("update", "merge", before, key | after)
+        source.change("update", "update", before, key | after)
     else:
         before = rng.choice([source.key, source.row])(old)
         after = source.full(new) if source.chance(0.6) else source.key(new) | source.some()
-        source.change("replace", "put", before, after)
+        source.change("replace", "replace", before, after)
 
 
 def _moves(source: _Items) -> None:
@@ -142,7 +142,7 @@ def _tied_updates(source: _Items) -> None:
     for before, after in tied_links(
         source.rng, lambda: source.row(identifier), source.some, narrow
     ):
-        source.change("update", "merge", before, after)
+        source.change("update", "update", before, after)
 
 
 def _truncate(source: _Items) -> None:
@@ -154,7 +154,7 @@ def _drop_column(source: _Items) -> None:
     """A column that is dropped; or added, where all rows get its value."""
     column = source.rng.choice(list(VALUES))
     value = source.value(column) if source.chance(0.2) else None
-    source.emit("item", "alter", "merge", {}, {column: value}, scope=source.scoped())
+    source.emit("item", "alter", "update", {}, {column: value}, scope=source.scoped())
     for row in source.rows.values():
         row[column] = value
 
@@ -164,7 +164,7 @@ def _snapshot(source: _Items) -> None:
     if source.epoch:
         return
     source.epoch, source.log = 1, source.draw_log()
-    source.emit("item", "snapshot", "remove", {}, {}, position=(1,), scope=source.scoped())
+    source.emit("item", "snapshot", "remove", {}, {}, log_position=(1,), scope=source.scoped())
     _read(source)
 
 
@@ -173,7 +173,7 @@ def _read(source: _Items) -> None:
     for identifier in source.ids:
         for _ in range(source.rng.choice([0, 0, 1, 1, 1, 1, 1, 2])):
             row = source.row(identifier) if source.chance(0.7) else source.full(identifier)
-            source.emit("item", "read", "put", {}, row, position=(source.epoch, 0))
+            source.emit("item", "read", "replace", {}, row, log_position=(source.epoch, 0))
             source.rows[identifier] = row
 
 

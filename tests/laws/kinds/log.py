@@ -20,7 +20,7 @@ class _Log(Source):
 
     def change(self, operation: str, effect: str, before: Image, after: Image) -> None:
         # Equal rows at one position are different events, so each has a number of its own.
-        identity = (*map(str, self.position), str(len(self.events)))
+        identity = (*map(str, self.log_position), str(len(self.events)))
         self.emit("log", operation, effect, before, after, identity=identity)
         if before in self.rows:
             self.rows.remove(before)
@@ -42,7 +42,7 @@ def _insert(source: _Log) -> None:
     if image["c2"] is None and source.chance(0.5):
         del image["c2"]  # what an insert does not mention is null
     for _ in range(source.rng.choice([1, 1, 2, 3])):
-        source.change("insert", "put", {}, image)
+        source.change("insert", "replace", {}, image)
         if source.chance(0.7):
             source.advance()
 
@@ -57,14 +57,14 @@ def _update(source: _Log) -> None:
     after = dict(before) if source.chance(0.2) else source.image()
     if source.chance(0.3):
         after = {name: after[name] for name in ("c1", "c2") if source.chance(0.5)}
-    source.change("update", "merge", before, after)
+    source.change("update", "update", before, after)
 
 
 def _pass_on(source: _Log) -> None:
     """Two updates at one position, the second of what the first made."""
     before, middle, after = source.present(), source.image(), source.image()
-    source.change("update", "merge", before, middle)
-    source.change("update", "merge", middle, after)
+    source.change("update", "update", before, middle)
+    source.change("update", "update", middle, after)
 
 
 def _truncate(source: _Log) -> None:

@@ -1,6 +1,6 @@
-"""Kind replica: a store each of whose replicas reports a write, at a place of its own within the same moment.
+"""Kind replica: a store each of whose replicas reports a write, at a position of its own within the same moment.
 
-So deliveries of one event have different positions beyond their stable prefix, as Cassandra's do.
+So deliveries of one event have different positions beyond their dedup prefix, as Cassandra's do.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from tests.laws.drawn.histories import STARTED_AT_MS
-from tests.laws.oracle.oracle import Event, Image, Position, Transaction
+from tests.laws.oracle.oracle import Event, Image, LogPosition, Transaction
 
 
 class Source:
@@ -16,14 +16,14 @@ class Source:
         self.events: list[Event] = []
         self.now_ms = STARTED_AT_MS
         self.epoch = 0
-        self.log: Position = self.draw_log()
+        self.log: LogPosition = self.draw_log()
 
-    def draw_log(self) -> Position:
-        """The first place: just below a new digit, where an order by text goes wrong."""
+    def draw_log(self) -> LogPosition:
+        """The first position: just below a new digit, where an order by text goes wrong."""
         return (self.rng.choice([1, 9, 99, 999_999]), self.rng.choice([4, 90, 950, 9_990]))
 
     @property
-    def position(self) -> Position:
+    def log_position(self) -> LogPosition:
         return (self.epoch, 1, *self.log)
 
     def advance(self) -> None:
@@ -46,7 +46,7 @@ class Source:
         before: Image,
         after: Image,
         *,
-        position: Position | None = None,
+        log_position: LogPosition | None = None,
         scope: Image | None = None,
         attribute_ops: dict[str, str] | None = None,
         derived: str | None = None,
@@ -58,7 +58,7 @@ class Source:
         self.events.append(
             Event(
                 "model", table, operation,
-                self.position if position is None else position,
+                self.log_position if log_position is None else log_position,
                 None if operation == "read" else self.now_ms,
                 before, after,
                 effect=effect, attribute_ops=attribute_ops or {}, scope=scope, stream=stream,

@@ -43,18 +43,18 @@ class _Stock(Source):
 
 
 def _insert(source: _Stock) -> None:
-    source.change("insert", "put", {}, source.drawn(source.rng.choice(source.ids)))
+    source.change("insert", "replace", {}, source.drawn(source.rng.choice(source.ids)))
 
 
 def _update(source: _Stock) -> None:
     identifier = source.rng.choice(source.ids)
-    source.change("update", "merge", source.row(identifier), source.drawn(identifier))
+    source.change("update", "update", source.row(identifier), source.drawn(identifier))
 
 
 def _update_a_part(source: _Stock) -> None:
     identifier = source.rng.choice(source.ids)
     part: Image = {"case_id": source.case, "id": identifier, "c1": source.rng.choice(VALUES["c1"])}
-    source.change("update", "merge", source.row(identifier), part)
+    source.change("update", "update", source.row(identifier), part)
 
 
 def _remove(source: _Stock) -> None:
@@ -68,7 +68,7 @@ def _recreate(source: _Stock) -> None:
     source.change("delete", "remove", source.row(identifier), {})
     if source.chance(0.3):
         source.advance()
-    source.change("insert", "put", {}, source.drawn(identifier))
+    source.change("insert", "replace", {}, source.drawn(identifier))
 
 
 _ACTIONS: list[Callable[[_Stock], None]] = [

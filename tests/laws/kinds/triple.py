@@ -10,7 +10,7 @@ from random import Random
 
 from tests.laws.drawn.histories import VALUES
 from tests.laws.kinds.source import Source
-from tests.laws.oracle.oracle import Event, Image, Position, Table
+from tests.laws.oracle.oracle import Event, Image, LogPosition, Table
 
 TRIPLE = Table(
     "triple",
@@ -30,7 +30,7 @@ class _Triples(Source):
         self.uids = ["0x1", "0x2", "0xa"][: rng.randint(1, 3)]
         self.values: dict[tuple[str, str], str] = {}
 
-    def draw_log(self) -> Position:
+    def draw_log(self) -> LogPosition:
         return (self.rng.choice([8, 96, 995, 99_990]), 0)
 
     def advance(self) -> None:
@@ -40,7 +40,7 @@ class _Triples(Source):
 
     def mutate(self, operation: str, effect: str, key: Image, before: Image, after: Image) -> None:
         """Write down one mutation; the transaction goes on behind it, with few exceptions."""
-        images = (before, key | after) if effect == "put" else (key | before, after)
+        images = (before, key | after) if effect == "replace" else (key | before, after)
         self.emit("triple", operation, effect, *images)
         if not self.chance(0.15):
             self.log = (self.log[0], self.log[1] + 1)
@@ -60,7 +60,7 @@ def _set(source: _Triples) -> None:
     uid, predicate = source.uid(), source.rng.choice(list(SCALARS))
     value = source.rng.choice(SCALARS[predicate])
     source.values[(uid, predicate)] = value
-    source.mutate("set", "put", source.key(uid, predicate, ""), {}, _typed(predicate, value))
+    source.mutate("set", "replace", source.key(uid, predicate, ""), {}, _typed(predicate, value))
 
 
 def _delete_value(source: _Triples) -> None:
@@ -84,7 +84,7 @@ def _add_member(source: _Triples) -> None:
     predicate = source.rng.choice(list(LISTS))
     value = source.rng.choice(LISTS[predicate])
     key = source.key(source.uid(), predicate, value)
-    source.mutate("set", "put", key, {}, _typed(predicate, value))
+    source.mutate("set", "replace", key, {}, _typed(predicate, value))
 
 
 def _remove_member(source: _Triples) -> None:
@@ -108,7 +108,7 @@ def _drop(source: _Triples) -> None:
     if source.chance(0.7):
         scope |= {"predicate": source.rng.choice([*SCALARS, *LISTS])}
     started = source.log[0] - source.rng.choice([0, 0, 1, 3])
-    source.emit("triple", "drop", "remove", {}, {}, scope=scope, position=(0, 1, started))
+    source.emit("triple", "drop", "remove", {}, {}, scope=scope, log_position=(0, 1, started))
 
 
 _MUTATIONS: list[Callable[[_Triples], None]] = [

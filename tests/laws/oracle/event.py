@@ -10,7 +10,7 @@ from hashlib import sha256
 
 Image = dict[str, str | None]  # a column that is missing was not mentioned; None is a null
 Key = tuple[str | None, ...]
-Position = tuple[int, ...]
+LogPosition = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Event:
     source: str  # mysql | cassandra | arcion_kafka | debezium | debezium_bare | snapshot | model
     table: str
     operation: str  # insert | update | delete | replace | read | …
-    position: Position
+    log_position: LogPosition
     event_at_ms: int | None  # None for snapshot rows, which have no cursor
     before: Image
     after: Image
@@ -64,7 +64,7 @@ class Event:
         if self.own_identity is not None:
             return list(self.own_identity)
         # Replicas of Cassandra number the same mutation each in their own way.
-        shared = self.position[:3] if self.source == "cassandra" else self.position
+        shared = self.log_position[:3] if self.source == "cassandra" else self.log_position
         return [str(number) for number in shared]
 
     @property

@@ -2,7 +2,7 @@
 
 It shares no code with the packages that it tests and knows nothing of windows, files or Spark. It does what
 docs/change_model.md says, and is meant to be checked by eye, so it is slow wherever that is clearer. All changes of a
-table are applied one after the other, those of all keys in one order: a scoped change then meets the rows that are
+table are applied one after the other, those of all keys in one order: a range delete then meets the rows that are
 there, and a move finds the row that has just left.
 """
 
@@ -13,21 +13,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from tests.laws.oracle.event import Event, Image, Key, Position, Table, Transaction, event_id
+from tests.laws.oracle.event import Event, Image, Key, LogPosition, Table, Transaction, event_id
 from tests.laws.oracle.transactions import visible
 from tests.laws.oracle.values import operated, typed
 
 __all__ = [
-    "Change", "Event", "Image", "Key", "Position", "Row", "State", "Table", "Transaction",
+    "Change", "Event", "Image", "Key", "LogPosition", "Row", "State", "Table", "Transaction",
     "Values", "changes_of", "current", "event_id", "visible",
 ]  # fmt: skip
 
 Values = dict[str, object]
 # The order of changes that share a position.
-RANKS = {"remove": 0, "remove_if": 0, "take": 0, "put": 1, "move": 1, "add": 1, "merge": 2}
+RANKS = {
+    "remove": 0,
+    "remove_if": 0,
+    "decrement": 0,
+    "replace": 1,
+    "move": 1,
+    "increment": 1,
+    "update": 2,
+}
 # To Arcion, whose events do not say it themselves.
 EFFECTS = {
-    "insert": "put", "read": "put", "replace": "put", "update": "merge", "delete": "remove",
+    "insert": "replace", "read": "replace", "replace": "replace", "update": "update", "delete": "remove",
 }  # fmt: skip
 
 
@@ -41,9 +49,9 @@ class Change:
     key: Key | None  # None: the event has a scope
 
     @property
-    def slot(self) -> tuple[Position, int]:
+    def slot(self) -> tuple[LogPosition, int]:
         """Changes with one slot tie."""
-        return (self.event.position, RANKS[self.effect])
+        return (self.event.log_position, RANKS[self.effect])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class Row:
     """A present row; values has every declared column."""
 
     values: Values
-    position: Position
+    log_position: LogPosition
     event_id: str
     event_at_ms: int | None
     copies: int = 1  # more only in a table without a key
@@ -62,14 +70,14 @@ class State:
     """Every key that was ever seen stands in exactly one of the two."""
 
     rows: dict[Key, Row]
-    tombstones: dict[Key, tuple[Position, str]]
+    tombstones: dict[Key, tuple[LogPosition, str]]
 
 
 def effect_of(event: Event) -> str:
     """What the event does to its row, before its keys are looked at."""
     # A Cassandra insert is an upsert: it leaves alone what it does not mention.
     if event.source == "cassandra" and event.operation == "insert":
-        return "merge"
+        return "update"
     return event.effect or EFFECTS[event.operation]
 
 
@@ -79,8 +87,8 @@ def changes_of(event: Event, table: Table) -> list[Change]:
         raise ValueError(f"these are the events of one table: {table.name}, not {event.table}")
     identifier, effect = event_id(event), effect_of(event)
     if event.scope is not None:
-        if effect == "merge" and not table.key:
-            raise ValueError("a scoped merge would change what tells rows apart")
+        if effect == "update" and not table.key:
+            raise ValueError("a range delete of a column would change what tells rows apart")
         return [Change(event, identifier, effect, None)]
     if not table.key:
         moved = [(c, _image_key(event, c, table)) for c in _copies(event, effect)]
@@ -92,7 +100,7 @@ def changes_of(event: Event, table: Table) -> list[Change]:
     # The two differ only where a key column stands in both images, with two values.
     if effect in ("remove", "remove_if") or old_key == key:
         return [Change(event, identifier, effect, key)]
-    if effect == "merge":
+    if effect == "update":
         effect = "move"
     return [Change(event, identifier, "remove", old_key), Change(event, identifier, effect, key)]
 
@@ -100,12 +108,12 @@ def changes_of(event: Event, table: Table) -> list[Change]:
 def _copies(event: Event, effect: str) -> list[str]:
     """What the event does to the copies of its images, in a table without a key."""
     if effect == "remove":
-        return ["take"]
-    return ["take", "add"] if event.before else ["add"]
+        return ["decrement"]
+    return ["decrement", "increment"] if event.before else ["increment"]
 
 
 def _image_key(event: Event, effect: str, table: Table) -> Key:
-    if effect == "take":
+    if effect == "decrement":
         return tuple(event.before[column] for column in table.columns)
     return tuple(event.result.get(column) for column in table.columns)
 
@@ -143,7 +151,7 @@ def chained(changes: list[Change]) -> list[Change]:
 def distinct(deliveries: Iterable[Event]) -> list[Event]:
     """One event per event id, as its delivery with the smallest position has it."""
     first: dict[str, Event] = {}
-    for event in sorted(deliveries, key=lambda event: (event.position, event.event_at_ms or 0)):
+    for event in sorted(deliveries, key=lambda event: (event.log_position, event.event_at_ms or 0)):
         first.setdefault(event_id(event), event)
     return list(first.values())
 
@@ -162,11 +170,11 @@ def current(events: Iterable[Event], table: Table) -> State:
         for change, key in steps(list(tied), state.rows, table, streams):
             row = state.rows.get(key)
             if row is None and change.key is None:
-                continue  # a scoped change does nothing at all to an absent row
+                continue  # a range delete does nothing at all to an absent row
             if change.effect == "remove":
                 left[change.event_id] = row
             copies = copies_after(change, row, table)
-            stamp = (change.event.position, change.event_id)
+            stamp = (change.event.log_position, change.event_id)
             state.rows.pop(key, None)
             state.tombstones.pop(key, None)
             if copies:
@@ -188,7 +196,7 @@ def steps(
 
     The rows are looked at lazily: what one step does to them, the next one sees.
     """
-    if tied[0].effect != "merge":
+    if tied[0].effect != "update":
         for change in tied:
             keys = list(rows) if change.key is None else [change.key]
             yield from ((change, key) for key in keys if meets(change, key, table, streams))
@@ -206,25 +214,27 @@ def copies_after(change: Change, row: Row | None, table: Table) -> int:
     if change.effect == "remove_if":
         before = typed_image(change.event.before, table)
         return int(row is not None and any(row.values[name] != before[name] for name in before))
-    return {"remove": 0, "take": max(copies - 1, 0), "add": copies + 1}.get(change.effect, 1)
+    return {"remove": 0, "decrement": max(copies - 1, 0), "increment": copies + 1}.get(
+        change.effect, 1
+    )
 
 
 def values_after(change: Change, row: Row | None, left: Row | None, table: Table) -> Values:
     """The row after a change that leaves one; its key columns are the caller's concern."""
     event, nothing = change.event, dict[str, object].fromkeys(table.columns)
     after = typed_image(event.after, table)
-    if change.effect in ("put", "add"):
+    if change.effect in ("replace", "increment"):
         return nothing | after
     if change.effect == "move":
-        # Where the images hold every column, nothing of the old row is left to see: that is a put.
+        # Where the images hold every column, nothing of the old row is left to see: that is a replace.
         return nothing | (left.values if left else {}) | typed_image(event.before, table) | after
-    if change.effect == "merge":
-        return merged(event, row, table)
+    if change.effect == "update":
+        return updated(event, row, table)
     assert row is not None
-    return dict(row.values)  # a take of one copy of several, a remove_if that does not match
+    return dict(row.values)  # a decrement of one copy of several, a remove_if that does not match
 
 
-def merged(event: Event, row: Row | None, table: Table) -> Values:
+def updated(event: Event, row: Row | None, table: Table) -> Values:
     """The row with the columns in ``after`` set, each by its operation."""
     values = dict[str, object].fromkeys(table.columns) | typed_image(dict(table.defaults), table)
     ops = {c: op for c, op in event.attribute_ops.items() if row or op != "IgnoreIfExisted"}

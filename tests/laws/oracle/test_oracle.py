@@ -15,13 +15,15 @@ SEEDS = range(150)
 ITEM = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
 
 
-def mysql(operation: str, position: int, before: Image, after: Image) -> Event:
-    return Event("mysql", "t", operation, (0, 1, 7, position, 1), position * 10, before, after)
+def mysql(operation: str, log_position: int, before: Image, after: Image) -> Event:
+    return Event(
+        "mysql", "t", operation, (0, 1, 7, log_position, 1), log_position * 10, before, after
+    )
 
 
 def cassandra(operation: str, timestamp_ms: int, mut_id: int, before: Image, after: Image) -> Event:
-    position = (0, 1, timestamp_ms, 1620787053905, mut_id, 1)
-    return Event("cassandra", "region", operation, position, timestamp_ms, before, after)
+    log_position = (0, 1, timestamp_ms, 1620787053905, mut_id, 1)
+    return Event("cassandra", "region", operation, log_position, timestamp_ms, before, after)
 
 
 def fold(events: Iterable[Event], key: str = "k") -> State:
@@ -68,7 +70,7 @@ def test_the_documents_insert_and_update_merge_into_one_row() -> None:
     state = fold([UPDATE, INSERT], "r_regionkey")
     row = state.rows[("10",)]
     assert row.values == {"r_comment": "USA", "r_name": "India", "r_regionkey": "10"}
-    assert row.position == (0, 1, 1620788090478, 1620787053905, 326190, 1)
+    assert row.log_position == (0, 1, 1620788090478, 1620787053905, 326190, 1)
     assert (row.event_id, row.event_at_ms) == (event_id(UPDATE), 1620788090478)
     assert state.tombstones == {}
 
@@ -77,7 +79,7 @@ def test_the_documents_insert_and_update_merge_into_one_row() -> None:
     "arrived", [[INSERT, UPDATE, DELETE], [DELETE, INSERT, UPDATE], [DELETE], [DELETE, UPDATE]]
 )
 def test_the_documents_delete_wins_whenever_it_arrives(arrived: list[Event]) -> None:
-    expected = State({}, {("10",): (DELETE.position, event_id(DELETE))})
+    expected = State({}, {("10",): (DELETE.log_position, event_id(DELETE))})
     assert fold(arrived, "r_regionkey") == expected
 
 
@@ -99,7 +101,7 @@ def test_a_repeat_stands_at_its_smallest_position() -> None:
     copy = cassandra("update", 5, 4, {"k": "1"}, {"a": "x"})
     state = fold([copy, other, write])
     assert values(state) == {"1": {"a": "y"}}
-    assert state.rows[("1",)].position == other.position
+    assert state.rows[("1",)].log_position == other.log_position
 
 
 def test_a_snapshot_row_is_older_than_every_change() -> None:
@@ -109,19 +111,19 @@ def test_a_snapshot_row_is_older_than_every_change() -> None:
     assert fold([read]).rows[("1",)].event_at_ms is None
 
 
-def test_a_put_forgets_what_it_does_not_mention_and_a_merge_keeps_it() -> None:
+def test_a_replace_forgets_what_it_does_not_mention_and_an_update_keeps_it() -> None:
     before = mysql("insert", 1, {}, {"k": "1", "a": "x", "b": "x"})
-    put = mysql("replace", 2, {"k": "1"}, {"a": "y"})
-    assert values(fold([before, put])) == {"1": {"a": "y", "b": None}}
-    merge = mysql("update", 2, {"k": "1"}, {"a": "y"})
-    assert values(fold([before, merge])) == {"1": {"a": "y", "b": "x"}}
+    replace = mysql("replace", 2, {"k": "1"}, {"a": "y"})
+    assert values(fold([before, replace])) == {"1": {"a": "y", "b": None}}
+    update = mysql("update", 2, {"k": "1"}, {"a": "y"})
+    assert values(fold([before, update])) == {"1": {"a": "y", "b": "x"}}
     # Nothing is kept from before a delete, nor from the before-image of a row that is absent.
     delete = mysql("delete", 2, {"k": "1", "a": "x", "b": "x"}, {})
-    merge = mysql("update", 3, {"k": "1", "b": "x"}, {"a": "y"})
-    assert values(fold([merge, before, delete])) == {"1": {"a": "y", "b": None}}
+    update = mysql("update", 3, {"k": "1", "b": "x"}, {"a": "y"})
+    assert values(fold([update, before, delete])) == {"1": {"a": "y", "b": None}}
 
 
-def test_cassandra_inserts_merge_and_replaces_put() -> None:
+def test_cassandra_inserts_update_and_replaces_replace() -> None:
     first = cassandra("insert", 1, 1, {}, {"k": "1", "a": "x"})
     second = cassandra("insert", 2, 1, {}, {"k": "1", "b": "y"})
     assert values(fold([second, first])) == {"1": {"a": "x", "b": "y"}}
@@ -166,12 +168,12 @@ def test_two_chains_of_a_tie_are_not_mixed() -> None:
     assert values(fold(tied.values())) == {"1": {"a": expected}}
 
 
-def test_a_key_change_removes_the_old_key_and_puts_the_new_one() -> None:
+def test_a_key_change_removes_the_old_key_and_writes_the_new_one() -> None:
     insert = mysql("insert", 1, {}, {"k": "1", "a": "x"})
     move = mysql("update", 2, {"k": "1", "a": "x"}, {"k": "2", "a": "y"})
     state = fold([move, insert])
     assert values(state) == {"2": {"a": "y"}}
-    assert state.tombstones == {("1",): (move.position, event_id(move))}
+    assert state.tombstones == {("1",): (move.log_position, event_id(move))}
     assert state.rows[("2",)].event_id == event_id(move)
     back = mysql("update", 3, {"k": "2", "a": "y"}, {"k": "1", "a": "y"})
     state = fold([back, move, insert])
@@ -197,17 +199,17 @@ def test_arrival_changes_nothing(kind: str) -> None:
 
 
 def test_histories_have_every_difficulty_and_are_repeatable() -> None:
-    seen = dict.fromkeys(["move", "tied merges", "empty", "null", "copies", "gone", "snapshot"], 0)
+    seen = dict.fromkeys(["move", "tied updates", "empty", "null", "copies", "gone", "snapshot"], 0)
     for seed in SEEDS:
         kind = ["mysql", "cassandra"][seed % 2]
         events = history(seed, case="a", kind=kind, events=40)
         assert events == history(seed, case="a", kind=kind, events=40)
         assert len(events) == 40
         changes = [change for event in events for change in changes_of(event, ITEM)]
-        merges = [(c.key, c.event.position) for c in changes if c.effect == "merge"]
+        updates = [(c.key, c.event.log_position) for c in changes if c.effect == "update"]
         written = [value for event in events for value in event.after.values()]
         seen["move"] += len(changes) > len(events)
-        seen["tied merges"] += len(set(merges)) < len(merges)
+        seen["tied updates"] += len(set(updates)) < len(updates)
         seen["empty"] += "" in written
         seen["null"] += None in written
         seen["copies"] += len({event_id(event) for event in events}) < 40

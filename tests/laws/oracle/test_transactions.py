@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.laws.oracle.oracle import (
     Event,
     Image,
-    Position,
+    LogPosition,
     Row,
     Table,
     Transaction,
@@ -24,20 +24,20 @@ LATE = Transaction("x", at_commit=True)
 
 def row(
     key: str,
-    *position: int,
+    *log_position: int,
     of: Transaction | None,
-    effect: str = "put",
+    effect: str = "replace",
     derived: str | None = None,
 ) -> Event:
-    after: Image = {"k": key, "a": "".join(map(str, position))}
+    after: Image = {"k": key, "a": "".join(map(str, log_position))}
     return Event(
-        "model", "t", effect, position, 1, {}, after,
+        "model", "t", effect, log_position, 1, {}, after,
         effect=effect, transaction=of, derived=derived, own_identity=("x", key),
     )  # fmt: skip
 
 
-def control(effect: str, of: Transaction, *position: int) -> Event:
-    return Event("model", "t", effect, position, 1, {}, {}, effect=effect, transaction=of)
+def control(effect: str, of: Transaction, *log_position: int) -> Event:
+    return Event("model", "t", effect, log_position, 1, {}, {}, effect=effect, transaction=of)
 
 
 def keys(windows: dict[str, list[Event]], derived: str) -> str:
@@ -108,26 +108,28 @@ def test_where_the_commit_tells_the_count_nothing_else_is_asked_for() -> None:
 
 
 def test_changes_that_take_effect_at_their_commit_stand_there() -> None:
-    def ended(commit_at: Position, between: Event) -> Row:
+    def ended(commit_at: LogPosition, between: Event) -> Row:
         change = replace(row("p", 1, of=LATE), own_identity=None)
         windows = {"1": [change, between, control("commit", LATE, *commit_at)]}
         events = visible(windows, ["1"])
         assert {event_id(event) for event in events} == {event_id(change), event_id(between)}
         return current(events, TABLE).rows[("p",)]
 
-    other = Event("model", "t", "put", (0, 1, 50), 1, {}, {"k": "p", "a": "other"}, effect="put")
+    other = Event(
+        "model", "t", "replace", (0, 1, 50), 1, {}, {"k": "p", "a": "other"}, effect="replace"
+    )
     late = ended((0, 1, 60), other)
-    assert (late.values["a"], late.position) == ("1", (0, 1, 60, 1))
+    assert (late.values["a"], late.log_position) == ("1", (0, 1, 60, 1))
     early = ended((0, 1, 40), other)
     assert early.values["a"] == "other"
-    # A change at the commit's own place comes before it.
+    # A change at the commit's own position comes before it.
     tied = ended((0, 1, 50), other)
-    assert tied.position == (0, 1, 50, 1)
+    assert tied.log_position == (0, 1, 50, 1)
 
 
-def test_a_change_keeps_its_place_where_it_takes_effect_at_once() -> None:
+def test_a_change_keeps_its_position_where_it_takes_effect_at_once() -> None:
     windows = {"1": [row("p", 0, 1, 2, of=BEGUN), BEGIN, COMMIT]}
-    assert [event.position for event in visible(windows, ["1"])] == [(0, 1, 2)]
+    assert [event.log_position for event in visible(windows, ["1"])] == [(0, 1, 2)]
 
 
 def test_a_transaction_without_a_commit_stays_open() -> None:

@@ -15,7 +15,7 @@ Window = TypeVar("Window", int, str)
 def visible(
     delivered: Mapping[Window, Sequence[Event]], derived_windows: Collection[Window]
 ) -> list[Event]:
-    """The deliveries that count, each at its place; the keys of ``delivered`` are all windows."""
+    """The deliveries that count, each at its position; the keys of ``delivered`` are all windows."""
     windows = sorted(delivered)
     seen = {window: delivered[window] for window in windows if window in derived_windows}
     unread = [window for window in windows if window not in seen]
@@ -40,7 +40,7 @@ def _complete_by(rows: list[tuple[Window, Event]], unread: list[Window]) -> Even
     commits = [event for event in events if event.effect == "commit"]
     if not commits:
         return None
-    commit = min(commits, key=lambda event: event.position)
+    commit = min(commits, key=lambda event: event.log_position)
     terms = commit.transaction
     assert isinstance(terms, Transaction)
     if terms.expected is not None:
@@ -60,5 +60,5 @@ def _placed(event: Event, commit: Event | None) -> Event:
     """The event, at its commit if that is where it takes effect; it stays the same event."""
     if commit is None or event.transaction is None or not event.transaction.at_commit:
         return event
-    place = (*commit.position, *event.position)
-    return replace(event, position=place, own_identity=tuple(event.identity))
+    log_position = (*commit.log_position, *event.log_position)
+    return replace(event, log_position=log_position, own_identity=tuple(event.identity))

@@ -102,7 +102,7 @@ def rounded(number: float, type_name: str) -> float:
 
 
 def operated(operation: str, old: object, new: object, type_name: str) -> object:
-    """What a column of a present row becomes by an operation that the merge names."""
+    """What a column of a present row becomes by an operation that the update names."""
     if operation == "IgnoreIfExisted":
         return old  # a null, too: what counts is that the row was there
     kind = class_of(type_name)

@@ -116,7 +116,7 @@ def _cursor(event: Event, rng: Random) -> dict[str, object]:
     extracted_at_ms = (event.event_at_ms or 0) + rng.randint(0, 20_000_000)
     cursor: dict[str, object] = {"extractorId": rng.randint(0, 3)}
     if event.source == "mysql":
-        _, _, log_number, log_position, log_seq_num = event.position
+        _, _, log_number, log_position, log_seq_num = event.log_position
         cursor |= {
             "timestamp": event.event_at_ms,
             "extractionTimestamp": extracted_at_ms,
@@ -127,7 +127,7 @@ def _cursor(event: Event, rng: Random) -> dict[str, object]:
             "v": 2,
         }
     else:
-        _, _, timestamp_ms, dsc_id, mut_id, part_num = event.position
+        _, _, timestamp_ms, dsc_id, mut_id, part_num = event.log_position
         cursor |= {
             "nodeID": f"node{rng.randint(1, 3)}",
             "timestamp": timestamp_ms,

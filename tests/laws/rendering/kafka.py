@@ -59,7 +59,7 @@ def arcion(event: Event, *, seed: int, columns: Sequence[str] = COLUMNS) -> str:
         for image in (before, after)
     ]
     nothing: object = rng.choice([None, "default", {}]) if generation > 1 else None
-    log = event.position[2:] if event.source != "snapshot" else None
+    log = event.log_position[2:] if event.source != "snapshot" else None
     envelope = {
         "before": images[0] or nothing,
         "after": images[1] or nothing,
@@ -104,7 +104,7 @@ def debezium(event: Event, *, seed: int, has_key: bool, columns: Sequence[str] =
     if event.operation not in ("delete", "truncate"):
         unsent = [name for name in columns if name not in KEY and name not in after]
         images[1] |= dict.fromkeys(unsent, UNAVAILABLE)
-    one, two, three = event.position[2:]
+    one, two, three = event.log_position[2:]
     place: dict[str, object] = {"file": f"mysql-bin.{one:06d}", "pos": two, "row": three}
     if not has_key:
         place = {"lsn": two, "sequence": json.dumps([str(one), str(two)])}

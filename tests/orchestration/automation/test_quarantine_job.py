@@ -71,7 +71,7 @@ def failure_of(result: dg.ExecuteInProcessResult) -> str:
 
 
 def ids(lake: Lake, feed: Feed) -> dict[int, str]:
-    return {one.place[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
+    return {one.source_location[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
 
 
 def test_the_form_says_what_each_field_is_and_does_nothing_by_default(
@@ -81,7 +81,7 @@ def test_the_form_says_what_each_field_is_and_does_nothing_by_default(
     config = job.get_node_named("quarantine_of_zoo").definition
     assert isinstance(config, dg.OpDefinition)
     fields = config.config_schema.config_type.fields  # type: ignore[union-attr]
-    expected = ["action", "ids", "all_of_reason", "state", "mended_payload", "force", "later"]
+    expected = ["action", "ids", "all_of_reason", "state", "repaired_payload", "force", "later"]
     assert list(fields) == [*expected, "reason", "by"]
     assert all(one.description for one in fields.values())
     assert not any(one.is_required for one in fields.values())
@@ -95,7 +95,12 @@ def test_the_form_says_what_each_field_is_and_does_nothing_by_default(
     assert '`{"cut":`' in page
     assert [*quarantine_of(lake, feed).records] == before
     # Dagster's "Scaffold all default config" writes every field as it is by default.
-    empty: dict[str, Any] = {"action": "list", "ids": [], "all_of_reason": "", "mended_payload": ""}
+    empty: dict[str, Any] = {
+        "action": "list",
+        "ids": [],
+        "all_of_reason": "",
+        "repaired_payload": "",
+    }
     empty |= {"state": "open", "force": False, "later": False}
     assert page_of(launch(lake, feed, instance, **empty, reason="", by="")) == page
     only = page_of(launch(lake, feed, instance, all_of_reason="damaged_record"))
@@ -106,22 +111,22 @@ def test_the_form_says_what_each_field_is_and_does_nothing_by_default(
     assert [*quarantine_of(lake, feed).records] == before
 
 
-def test_a_mended_payload_reaches_gold_exactly_once(
+def test_a_repaired_payload_reaches_gold_exactly_once(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     wrong = ids(lake, feed)[2]
-    form = {"action": "replay", "ids": [wrong], "mended_payload": FIT + "\n"}
+    form = {"action": "replay", "ids": [wrong], "repaired_payload": FIT + "\n"}
     result = launch(lake, feed, instance, **form, reason="a typo", by="ann")
     assert result.success
     assert names(lake, feed) == {1: "Bea"}
     page = page_of(result)
-    assert page.startswith(f"`zoo: mended: {wrong}  {WINDOW}")
-    assert f"| `{wrong}` | `mended` |" in page
-    (mended,) = [one for one in quarantine_of(lake, feed).records if one.state == "mended"]
-    assert mended.decided is not None
-    assert (mended.decided.by, mended.decided.reason) == ("ann", "a typo")
-    assert mended.replacement is not None
-    assert mended.replacement.payload == FIT.encode()
+    assert page.startswith(f"`zoo: repaired: {wrong}  {WINDOW}")
+    assert f"| `{wrong}` | `repaired` |" in page
+    (repaired,) = [one for one in quarantine_of(lake, feed).records if one.state == "repaired"]
+    assert repaired.decided is not None
+    assert (repaired.decided.by, repaired.decided.reason) == ("ann", "a typo")
+    assert repaired.replacement is not None
+    assert repaired.replacement.payload == FIT.encode()
     assert planning.due(lake, feed).windows == []
     # The windows' own run is in the same history.
     runs = instance.get_runs(dg.RunsFilter(job_name="zoo_to_gold"))
@@ -157,7 +162,7 @@ def test_records_are_given_up_by_reason(
     done = launch(lake, feed, instance, **form, reason="a test of the till", by="bob")
     assert done.success
     assert page_of(done).startswith("`zoo: 2 records dismissed; nothing waits for them now`")
-    states = {one.place[2]: one.state for one in quarantine_of(lake, feed).records}
+    states = {one.source_location[2]: one.state for one in quarantine_of(lake, feed).records}
     assert states == {2: "dismissed", 3: "dismissed", 4: "open"}
 
 
@@ -184,11 +189,11 @@ def test_a_list_shows_records_in_the_state_that_is_asked_for(
     assert only.startswith("`zoo: 2 records in quarantine`")
 
 
-def test_a_mended_payload_can_be_left_to_the_next_run(
+def test_a_repaired_payload_can_be_left_to_the_next_run(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     wrong = ids(lake, feed)[2]
-    form = {"action": "replay", "ids": [wrong], "mended_payload": FIT, "reason": "a typo"}
+    form = {"action": "replay", "ids": [wrong], "repaired_payload": FIT, "reason": "a typo"}
     result = launch(lake, feed, instance, **form, later=True)
     assert result.success
     assert page_of(result).startswith("`` zoo: 1 window due: launch zoo_to_gold")
@@ -201,7 +206,7 @@ def test_a_payload_that_would_be_refused_again_is_recorded_by_force(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     wrong = ids(lake, feed)[2]
-    form = {"action": "replay", "ids": [wrong], "mended_payload": OTHER, "reason": "as it is"}
+    form = {"action": "replay", "ids": [wrong], "repaired_payload": OTHER, "reason": "as it is"}
     assert launch(lake, feed, instance, **form, force=True, later=True).success
     (record,) = [one for one in quarantine_of(lake, feed).open if one.id.startswith(wrong)]
     assert record.replacement is not None
@@ -218,7 +223,10 @@ def test_a_payload_that_would_be_refused_again_is_recorded_by_force(
             "no open record has the reason 'damaged'",
         ),
         ({"ids": ["a"], "all_of_reason": "b"}, "say ids or all_of_reason, not both"),
-        ({"action": "list", "mended_payload": "{}"}, "a mended_payload is for the action replay"),
+        (
+            {"action": "list", "repaired_payload": "{}"},
+            "a repaired_payload is for the action replay",
+        ),
         ({"action": "replay", "all_of_reason": "damaged_record", "force": True}, "force goes with"),
         ({"action": "replay", "all_of_reason": "damaged_record", "later": True}, "later goes with"),
         (
@@ -227,9 +235,9 @@ def test_a_payload_that_would_be_refused_again_is_recorded_by_force(
         ),
         ({"ids": ["a"], "state": "too_late"}, "state: too_late is for the action list without ids"),
         (
-            {"action": "replay", "all_of_reason": "value_does_not_fit", "mended_payload": "{}"}
+            {"action": "replay", "all_of_reason": "value_does_not_fit", "repaired_payload": "{}"}
             | {"reason": "x"},
-            "a mended_payload is of one record",
+            "a repaired_payload is of one record",
         ),
     ],
 )
@@ -247,13 +255,13 @@ def test_a_payload_that_would_be_refused_again_is_not_recorded(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     wrong = ids(lake, feed)[2]
-    form = {"action": "replay", "ids": [wrong], "mended_payload": OTHER, "reason": "a typo"}
+    form = {"action": "replay", "ids": [wrong], "repaired_payload": OTHER, "reason": "a typo"}
     assert "would be refused, too: value_does_not_fit" in failure_of(
         launch(lake, feed, instance, **form)
     )
     assert len(quarantine_of(lake, feed).open) == 3
     without = launch(
-        lake, feed, instance, action="replay", ids=[wrong], mended_payload=FIT, reason=" "
+        lake, feed, instance, action="replay", ids=[wrong], repaired_payload=FIT, reason=" "
     )
     assert "say why in the field reason" in failure_of(without)
     assert planning.due(lake, feed).windows == []

@@ -55,12 +55,12 @@ def event(at: int, table: str) -> str:
         {
             "table": table,
             "operation": "insert",
-            "effect": "put",
+            "effect": "replace",
             "before": {},
             "after": {name: name for name in COLUMNS},
-            "position": [0, 1, at],
+            "log_position": [0, 1, at],
             "identity": [str(at)],
-            "stable_prefix": 3,
+            "dedup_prefix": 3,
             "told": {
                 "key": ["id"],
                 "columns": [{"name": name, "type": "string"} for name in COLUMNS],

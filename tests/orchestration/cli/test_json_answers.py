@@ -25,7 +25,7 @@ SEA = """\
 format: debezium
 landing: {root}/tests/cases/debezium/truncate/drop
 files: "**/*.jsonl"
-scope_deletes: hold
+range_deletes: hold
 tables:
   customers: {{key: [id], columns: {{id: int, name: string, email: string}}}}
 """
@@ -125,7 +125,7 @@ def test_what_waits_is_listed_and_released_by_its_id(
     (one,) = listed["held"]
     assert (one["table"], one["operation"]) == ("customers", "truncate")
     assert one["windows"] == ["2026-11-20T03"]
-    assert one["place"].startswith("2026-11-20/03/topic.jsonl line ")
+    assert one["source_location"].startswith("2026-11-20/03/topic.jsonl line ")
     assert listed["released"] == []
     assert weir("release", "sea") == 0
     assert capfd.readouterr().out.startswith(f"{one['id'][:12]}  truncate of gold.sea.customers")

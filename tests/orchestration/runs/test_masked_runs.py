@@ -242,7 +242,7 @@ def test_another_mask_and_another_key_make_windows_due(
     [
         ({"action": "show"}, "weir quarantine show"),
         (
-            {"action": "replay", "mended_payload": "{}", "reason": "a typo"},
+            {"action": "replay", "repaired_payload": "{}", "reason": "a typo"},
             "weir quarantine replay",
         ),
     ],

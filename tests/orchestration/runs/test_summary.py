@@ -56,7 +56,7 @@ def gold(
 
 def size(name: str, rows: int, tombstones: int = 0, repeats: int = 0) -> dict[str, object]:
     sizes = {"rows": rows, "tombstones": tombstones, "repeats": repeats}
-    return {"name": name, **sizes, "scoped": []}
+    return {"name": name, **sizes, "range_deletes": []}
 
 
 def made_of(asset: str, *tables: dict[str, object]) -> tuple[str, dict[str, object]]:

@@ -28,19 +28,19 @@ WINDOW = "2025-11-20T03"
 PETS = dg.AssetKey(["gold", "zoo", "pets"])
 
 
-def put(at: int, name: str = "Ada", position: int | None = None) -> str:
+def put(at: int, name: str = "Ada", log_position: int | None = None) -> str:
     """A pet, and what the table is like."""
     columns = [{"name": "id", "type": "int"}, {"name": "name", "type": "string"}]
     return json.dumps(
         {
             "table": "pets",
             "operation": "insert",
-            "effect": "put",
+            "effect": "replace",
             "before": {},
             "after": {"id": str(at), "name": name},
-            "position": [0, 1, position or at],
+            "log_position": [0, 1, log_position or at],
             "identity": [str(at), name],
-            "stable_prefix": 3,
+            "dedup_prefix": 3,
             "told": {"key": ["id"], "columns": columns},
         }
     )

@@ -112,7 +112,7 @@ def test_what_all_went_to_quarantine_is_named_too() -> None:
         account("known", declared="known", quarantined=1),
         account(None, quarantined=7),
     )
-    assert without_gold.refused_whole(found) == {"rows": 5}
+    assert without_gold.quarantined_whole(found) == {"rows": 5}
     assert Waiting.of(found.metadata[0][1]["accounts"]) == Waiting({"mixed": 1}, {"w"})  # type: ignore[arg-type]
 
 

@@ -19,7 +19,7 @@ names = st.text(st.sampled_from(SIGNS), max_size=10) | st.sampled_from(
         "_x005F_",
         "_xFFFF_",
         "\uffff",
-        "_weir_position",
+        "_weir_log_position",
         "_WEIR_x0020_",
         "_change_type",
     ]
@@ -34,7 +34,7 @@ names = st.text(st.sampled_from(SIGNS), max_size=10) | st.sampled_from(
         ({"id", "ID", "Id"}, {"ID": "_x0049__x0044_", "Id": "_x0049_d"}),
         ({"ID"}, {}),
         ({"unit_x0020_price"}, {"unit_x0020_price": "unit_x005F_x0020_price"}),
-        ({"_weir_position"}, {"_weir_position": "_x005F_weir_position"}),
+        ({"_weir_log_position"}, {"_weir_log_position": "_x005F_weir_log_position"}),
         ({"_Change_Type"}, {"_Change_Type": "_x005F_Change_Type"}),
         ({""}, {"": "_xFFFF_"}),
         ({"*"}, {"*": "_x002A_"}),

@@ -91,7 +91,7 @@ def test_what_leaves_compacted_history_as_it_is(feed: Feed) -> None:
             with_pets(policies=Policies(add_column="quarantine")),
             "whether undeclared columns are taken",
         ),
-        (replace(ZOO, scope_deletes="hold"), "whether scoped deletes are held"),
+        (replace(ZOO, range_deletes="hold"), "whether range deletes are held"),
         (
             replace(ZOO, decisions=Decisions(epochs=(Epoch("2025-11-20T04"),))),
             "the epochs that begin there",

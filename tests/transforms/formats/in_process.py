@@ -19,7 +19,7 @@ from assets.silver import classifying
 from transforms.feed.feed import Feed, TableNames
 from transforms.formats import FORMATS
 from transforms.silver.accounting import Account
-from transforms.silver.frames import CHANGES, REFUSED
+from transforms.silver.frames import CHANGES, TO_QUARANTINE
 
 LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
 ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
@@ -80,15 +80,15 @@ def outcomes_of(feed: Feed, rows: Iterable[Mapping[str, object]]) -> dict[str, O
     made = classifying.alone(feed, batch)
     for account in made.accounts:
         found[account["window"]].accounts.append(account)
-    for row in made.of_kind(CHANGES, REFUSED).to_pylist():
+    for row in made.of_kind(CHANGES, TO_QUARANTINE).to_pylist():
         if row["kind"] == CHANGES:
             found[row["window"]].rows.append(row)
             found[row["window"]].changes.append({**row, **as_maps(row)})
         else:
             found[row["window"]].quarantine.append(row)
     for outcome in found.values():
-        outcome.changes.sort(key=coordinates)
-        outcome.quarantine.sort(key=coordinates)
+        outcome.changes.sort(key=source_location)
+        outcome.quarantine.sort(key=source_location)
     return found
 
 
@@ -120,8 +120,8 @@ def bronze(feed: Feed, scenarios: Mapping[str, Scenario]) -> Iterator[dict[str, 
                 }
 
 
-def coordinates(row: Mapping[str, object]) -> tuple[object, ...]:
+def source_location(row: Mapping[str, object]) -> tuple[object, ...]:
     """Where the record stood; of a key change, the delete comes first, and so does all that is derived."""
     place = (row["object"], row["line"], row["byte_offset"])
-    # Of one record's refused events only the details tell which is which.
+    # Of one record's quarantined events only the details tell which is which.
     return (*place, row.get("derived") is None, row.get("ordinal"), row.get("detail") or "")

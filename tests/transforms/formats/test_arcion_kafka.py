@@ -92,21 +92,21 @@ def change(**said: Any) -> dict[str, Any]:
 def test_a_native_change_is_its_json_sibling() -> None:
     found = event(change(), '{"id":1}')
     assert (found.catalog, found.schema, found.name) == ("cat", "town", "city")
-    assert (found.operation, found.effect, found.fault) == ("insert", "put", None)
-    assert (found.position, found.segment, found.extracted_at) == ((0, 1, 4, 5, 7), 4, 1_000)
-    assert event(change(cursor=json.dumps(change()["cursor"]))).position == (0, 1, 4, 5, 7)
+    assert (found.operation, found.effect, found.fault) == ("insert", "replace", None)
+    assert (found.log_position, found.segment, found.extracted_at) == ((0, 1, 4, 5, 7), 4, 1_000)
+    assert event(change(cursor=json.dumps(change()["cursor"]))).log_position == (0, 1, 4, 5, 7)
     effects = [event(change(opType=op)).effect for op in ("U", " r ", "D")]
-    assert effects == ["merge", "put", "remove"]
+    assert effects == ["update", "replace", "remove"]
 
 
 def test_a_native_change_without_a_cursor_is_of_the_snapshot() -> None:
     found = event(change(cursor=None), '{"id":1}')
-    assert (found.position, found.fault) == ((0, 0), None)
+    assert (found.log_position, found.fault) == ((0, 0), None)
 
 
 @pytest.mark.parametrize("cursor", [{}, 7, "x", {"log": "b.1", "lo g": "b.2", "position": 1}])
-def test_a_cursor_that_cannot_be_trusted_says_no_place(cursor: object) -> None:
-    assert event(change(cursor=cursor)).position == (0, 1, 7, 0)
+def test_a_cursor_that_cannot_be_trusted_says_no_log_position(cursor: object) -> None:
+    assert event(change(cursor=cursor)).log_position == (0, 1, 7, 0)
     found = event(change(cursor=cursor), feed=FILES)
     assert found.fault is not None
     assert found.fault.reason == "unknown_position"
@@ -198,7 +198,7 @@ def test_whatever_a_message_says_it_is_one_event_or_tells_why_not(
     texts = [json.dumps(one, ensure_ascii=is_escaped) for one in (value, key)]
     found = event(texts[0], texts[1], feed, source)
     assert found.operation is not None or found.fault is not None
-    assert found.position is not None or found.fault is not None
+    assert found.log_position is not None or found.fault is not None
     images = [*found.before.values(), *found.after.values()]
     assert {type(one) for one in images} <= {str, bytes, type(None)}
     assert found.fault is None or found.fault.detail

@@ -42,16 +42,16 @@ def record(value: Any, key: Any = None, **about: Any) -> BronzeRecord:
         None if part is None else (part if isinstance(part, str) else json.dumps(part)).encode()
         for part in (value, key)
     ]
-    place = {"object": "shop.public.city/2", "line": 8, "byte_offset": 7, **about}
+    entry = {"object": "shop.public.city/2", "line": 8, "byte_offset": 7, **about}
     return BronzeRecord(
         "2026-11-20T03",
-        place["object"],
+        entry["object"],
         "g",
-        place["line"],
-        place["byte_offset"],
-        place.get("header"),
+        entry["line"],
+        entry["byte_offset"],
+        entry.get("header"),
         parts[0],
-        place.get("defect"),
+        entry.get("defect"),
         0,
         parts[1],
     )
@@ -93,14 +93,12 @@ def fault(found: Event) -> tuple[str, str]:
         ({**POSTGRES, "lsn": "x"}, "lsn x; events of postgresql"),
     ],
 )
-def test_an_event_without_its_place_in_the_log_is_refused(
-    source: dict[str, Any], detail: str
-) -> None:
-    # By its offset it would stand after every change that has its place.
+def test_an_event_without_its_log_position_is_refused(source: dict[str, Any], detail: str) -> None:
+    # By its offset it would stand after every change that has its log position.
     found = event(envelope(source=source))
     assert fault(found)[0] == "unknown_position"
     assert detail in fault(found)[1]
-    assert (found.position, found.identity, found.stable_prefix) == (None, (), 0)
+    assert (found.log_position, found.identity, found.dedup_prefix) == (None, (), 0)
     assert (found.operation, found.name, found.after) == ("insert", "city", {"id": "1"})
 
 
@@ -108,13 +106,13 @@ def test_an_event_that_knows_no_place_stands_before_all_that_have_one() -> None:
     # So Flink CDC writes them, whose topics have nothing else; amid others they must not win.
     source = {**MYSQL, "file": "", "pos": 0, "row": 0}
     found = event(envelope(source=source))
-    assert (found.fault, found.position, found.stable_prefix) == (None, (0, 1, 0, 7, 2), 5)
+    assert (found.fault, found.log_position, found.dedup_prefix) == (None, (0, 1, 0, 7, 2), 5)
     assert (found.identity, found.segment) == (("shop.public.city", "2", "7"), None)
-    assert found.warnings == ("no_place_in_log",)
+    assert found.warnings == ("no_log_position",)
     first = event(envelope(source={**MYSQL, "file": "bin.000001", "pos": 4}))
-    assert first.position == (0, 1, 1, 4, 0)
+    assert first.log_position == (0, 1, 1, 4, 0)
     read = event(envelope(op="r", source=source))
-    assert (read.position, read.warnings) == ((0, 0), ())
+    assert (read.log_position, read.warnings) == ((0, 0), ())
     bare = event(envelope(source=source), feed=FILES, object="part.json")
     assert fault(bare)[0] == "unknown_position"
     assert "file '', pos 0, lsn null; known: file and pos (MySQL, MariaDB)" in fault(bare)[1]
@@ -124,21 +122,21 @@ def test_an_event_that_knows_no_place_stands_before_all_that_have_one() -> None:
 def test_a_snapshots_rows_need_no_place_in_the_log() -> None:
     source = {"connector": "mysql", "table": "city", "snapshot": "true"}
     found = event(envelope(op="r", source=source), {"id": 1})
-    assert (found.fault, found.position, found.identity) == (None, (0, 0), ("0", "0"))
+    assert (found.fault, found.log_position, found.identity) == (None, (0, 0), ("0", "0"))
 
 
 def test_a_source_without_a_log_that_is_known_stands_in_its_topic() -> None:
     for connector in ("oracle", "sqlserver", None):
         found = event(envelope(source={"connector": connector, "table": "city"}))
-        assert (found.fault, found.position) == (None, (0, 1, 7, 2))
+        assert (found.fault, found.log_position) == (None, (0, 1, 7, 2))
         assert found.identity == ("shop.public.city", "2", "7")
 
 
 def test_a_log_files_number_is_what_its_name_ends_in() -> None:
     found = event(envelope(source={**MYSQL, "file": "host.7.000012 ", "row": "3"}))
-    assert (found.position, found.segment) == ((0, 1, 12, 40, 3), 12)
-    assert event(envelope(source={**MYSQL, "file": "1" * 300_000 + "x"})).position is None
-    assert event(envelope(source={**MYSQL, "file": "1" * 300_000})).position is None
+    assert (found.log_position, found.segment) == ((0, 1, 12, 40, 3), 12)
+    assert event(envelope(source={**MYSQL, "file": "1" * 300_000 + "x"})).log_position is None
+    assert event(envelope(source={**MYSQL, "file": "1" * 300_000})).log_position is None
 
 
 @pytest.mark.parametrize(
@@ -155,7 +153,7 @@ def test_postgres_stands_by_its_last_commit(
 ) -> None:
     transaction = {"id": "571:1000", "total_order": order}
     found = event(envelope(source={**POSTGRES, "sequence": sequence}, transaction=transaction))
-    assert (found.position, found.segment) == ((0, 1, *numbers), None)
+    assert (found.log_position, found.segment) == ((0, 1, *numbers), None)
     assert found.transaction == Transaction("571")
 
 
@@ -166,7 +164,7 @@ def test_a_key_that_cannot_be_trusted_is_refused(key: str) -> None:
     found = event(envelope(), key)
     assert fault(found)[0] == "malformed_key"
     assert "the key begins as a JSON object and is none" in fault(found)[1]
-    assert (found.name, found.after, found.position) == ("city", {"id": "1"}, (0, 1, 3, 40, 0))
+    assert (found.name, found.after, found.log_position) == ("city", {"id": "1"}, (0, 1, 3, 40, 0))
     assert event(None, key).operation == "tombstone"
 
 
@@ -263,18 +261,21 @@ def test_a_delete_without_a_schema_tells_none() -> None:
 @pytest.mark.parametrize("flag", ["true", "last", "first", True])
 def test_an_insert_of_the_snapshot_is_one_of_its_rows(flag: object) -> None:
     found = event(envelope(source={**MYSQL, "snapshot": flag}))
-    assert (found.position, found.segment) == ((0, 0, 3, 40, 0), None)
+    assert (found.log_position, found.segment) == ((0, 0, 3, 40, 0), None)
 
 
 @pytest.mark.parametrize("flag", ["false", "", None, False, "incremental"])
 def test_any_other_insert_is_of_the_stream(flag: object) -> None:
     found = event(envelope(source={**MYSQL, "snapshot": flag}))
-    assert (found.position, found.segment) == ((0, 1, 3, 40, 0), 3)
+    assert (found.log_position, found.segment) == ((0, 1, 3, 40, 0), 3)
 
 
 def test_rows_of_a_snapshot_without_a_key_differ_by_their_offsets() -> None:
     found = event(envelope(op="r"), None)
-    assert (found.position, found.identity) == ((0, 0, 3, 40, 0), ("shop.public.city", "2", "7"))
+    assert (found.log_position, found.identity) == (
+        (0, 0, 3, 40, 0),
+        ("shop.public.city", "2", "7"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,7 +317,7 @@ def test_what_cannot_be_read_is_a_fault_with_the_reason() -> None:
     )
     damaged = event("{", defect="cut short", feed=FILES, object="part.json")
     assert fault(damaged) == ("damaged_record", "cut short")
-    assert (damaged.operation, damaged.position) == (None, None)
+    assert (damaged.operation, damaged.log_position) == (None, None)
 
 
 def test_notes_of_files_differ_by_their_lines() -> None:

@@ -4,7 +4,7 @@ That the drop's real bytes become the changes beside them is shown in ``test_gol
 
 A case is ``<format>/<scenario>/drop/`` with objects at their names relative to the landing, and ``expected.json``:
 
-- ``changes``: in the order of their coordinates. Only the fields that are given are compared, beside ``table``
+- ``changes``: in the order of their source locations. Only the fields that are given are compared, beside ``table``
   (the feed's first, ``region``, where it is left out), ``moved_from`` and ``derived`` (null where they are left out).
 - ``duplicates``: how many events were deliveries of an event that had come already.
 - ``quarantine``: reason, line and a part of the detail; a fourth element is the object, where a drop has several.

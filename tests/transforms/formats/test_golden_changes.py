@@ -11,7 +11,7 @@ import pytest
 
 from tests.transforms.formats.in_process import Outcome, outcomes
 from tests.transforms.formats.test_golden import Case, cases, feed
-from transforms.splitting.gzip_stream import inflate
+from transforms.records.gzip_stream import inflate
 
 
 @cache
@@ -54,10 +54,14 @@ def quarantined(actual: Outcome, expected: dict[str, object]) -> list[list[objec
     wanted: list[list[object]] = expected.get("quarantine", [])  # type: ignore[assignment]
     parts = [*wanted, *[["", 0, "\0"]] * len(actual.quarantine)]
     shown: list[list[object]] = []
-    for refused, part in zip(actual.quarantine, parts, strict=False):
-        detail = str(refused["detail"])
-        one = [refused["reason"], refused["line"], part[2] if str(part[2]) in detail else detail]
-        shown.append([*one, refused["object"]] if len(part) > 3 else one)
+    for quarantined, part in zip(actual.quarantine, parts, strict=False):
+        detail = str(quarantined["detail"])
+        one = [
+            quarantined["reason"],
+            quarantined["line"],
+            part[2] if str(part[2]) in detail else detail,
+        ]
+        shown.append([*one, quarantined["object"]] if len(part) > 3 else one)
     return shown
 
 
@@ -81,15 +85,15 @@ def test_a_drop_becomes_the_changes_that_are_expected_of_it(case: Case) -> None:
 def test_every_record_is_accounted_for_and_can_be_found_again(case: Case) -> None:
     actual = outcome_of(case)
     own = [change for change in actual.changes if change["derived"] is None]
-    refused_events = [one for one in actual.quarantine if one["derived"] is None]
+    quarantined_events = [one for one in actual.quarantine if one["derived"] is None]
     assert actual.count("records") == actual.records
-    assert actual.count("events") == len(own) + actual.count("duplicates") + len(refused_events)
+    assert actual.count("events") == len(own) + actual.count("duplicates") + len(quarantined_events)
     assert actual.count("null_keys") == 0
-    for refused in actual.quarantine:
-        assert refused["generation"] == "generation"
-        data, _ = inflate((case.folder / "drop" / str(refused["object"])).read_bytes())
-        payload, start = refused["payload"], refused["byte_offset"]
+    for quarantined in actual.quarantine:
+        assert quarantined["generation"] == "generation"
+        data, _ = inflate((case.folder / "drop" / str(quarantined["object"])).read_bytes())
+        payload, start = quarantined["payload"], quarantined["byte_offset"]
         assert isinstance(payload, bytes)
         assert isinstance(start, int)
         assert data[start : start + len(payload)] == payload
-        assert refused["line"] == data.count(b"\n", 0, start) + 1
+        assert quarantined["line"] == data.count(b"\n", 0, start) + 1

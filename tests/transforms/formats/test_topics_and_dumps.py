@@ -64,13 +64,13 @@ def test_a_dump_and_its_topic_say_the_same(format_name: str) -> None:
 
 
 def said(outcome: Outcome) -> tuple[object, ...]:
-    """What became of a case, without the places of its records."""
-    refused = only(outcome.quarantine, ("table", "reason", "detail", "key"))
+    """What became of a case, without the source locations of its records."""
+    quarantined = only(outcome.quarantine, ("table", "reason", "detail", "key"))
     counts = [
         {name: account[name] for name in account if name not in PLACES}
         for account in outcome.accounts
     ]
-    return only(outcome.changes, SAID), refused, counts
+    return only(outcome.changes, SAID), quarantined, counts
 
 
 def only(rows: Iterable[Mapping[str, object]], names: Iterable[str]) -> list[dict[str, object]]:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from transforms.gold.change import Change, Image, Position
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.gold.change import Change, Image, LogPosition
 from transforms.gold.delivery_counts import DeliveryCounts
 from transforms.gold.fold import Fold
 from transforms.gold.onto_gold import Outcome, apply_new_changes, refold
 from transforms.gold.ordering import sorted_distinct
 from transforms.gold.state import ABSENT, State, unread
 from transforms.gold.stored_row import StoredRow
-from transforms.horizons import Horizon
 
 FOLD = Fold({"id": "int", "name": "string", "visits": "int"}, ("id",), {}, has_key=True)
 WHOLE: Image = {"id": "1", "name": "Ada", "visits": "1"}
@@ -26,15 +26,15 @@ def change(
     after: Image | None = None,
     *,
     operations: Mapping[str, str] | None = None,
-    is_scoped: bool = False,
+    is_range_delete: bool = False,
     event: str | None = None,
 ) -> Change:
-    """A change of the key at a place of its stream."""
+    """A change of the key at a position of its stream."""
     return Change(
         *(effect, (0, 1, at), 3, event or f"event {at}", None, {}),
         *(after or {}, operations or {}),
-        is_scoped=is_scoped,
-        is_derived=is_scoped,
+        is_range_delete=is_range_delete,
+        is_derived=is_range_delete,
     )
 
 
@@ -51,27 +51,27 @@ def met(current: State, *changes: Change, keeps_history: bool = False) -> Outcom
 @pytest.mark.parametrize(
     ("last", "reset"),
     [
-        (change("put", 5, {"id": "1"}), (0, 1, 5)),
+        (change("replace", 5, {"id": "1"}), (0, 1, 5)),
         (change("remove", 5), (0, 1, 5)),
-        (change("merge", 5, WHOLE), (0, 1, 5)),
-        (change("merge", 5, WHOLE, operations={"name": "Overwrite"}), (0, 1, 5)),
+        (change("update", 5, WHOLE), (0, 1, 5)),
+        (change("update", 5, WHOLE, operations={"name": "Overwrite"}), (0, 1, 5)),
         # What it leaves out, adds to or asks for is a matter of what was there before.
-        (change("merge", 5, {"id": "1", "name": "Bo"}), (0, 1, 2)),
-        (change("merge", 5, WHOLE, operations={"visits": "Add"}), (0, 1, 2)),
-        (change("merge", 5, WHOLE, operations={"name": "IgnoreIfExisted"}), (0, 1, 2)),
+        (change("update", 5, {"id": "1", "name": "Bo"}), (0, 1, 2)),
+        (change("update", 5, WHOLE, operations={"visits": "Add"}), (0, 1, 2)),
+        (change("update", 5, WHOLE, operations={"name": "IgnoreIfExisted"}), (0, 1, 2)),
         (change("remove_if", 5), (0, 1, 2)),
         # Whether it counts at all is, too.
-        (change("remove", 5, is_scoped=True), (0, 1, 2)),
+        (change("remove", 5, is_range_delete=True), (0, 1, 2)),
     ],
 )
 def test_the_reset_position_is_that_of_what_no_older_change_can_matter_to(
     last: Change, reset: tuple[int, ...]
 ) -> None:
-    state = stands(change("put", 2, WHOLE), last)
+    state = stands(change("replace", 2, WHOLE), last)
     assert state.reset == reset
-    late = met(state, change("put", 1, WHOLE))
+    late = met(state, change("replace", 1, WHOLE))
     assert (late.superseded, late.needs_history, late.state) == (1, False, None)
-    between = met(state, change("merge", 3, {"id": "1", "name": "Cy"}))
+    between = met(state, change("update", 3, {"id": "1", "name": "Cy"}))
     if reset == (0, 1, 5):
         assert (between.superseded, between.needs_history) == (1, False)
     else:
@@ -79,28 +79,30 @@ def test_the_reset_position_is_that_of_what_no_older_change_can_matter_to(
 
 
 def test_a_first_update_of_a_part_has_no_reset_position() -> None:
-    state = stands(change("merge", 5, {"id": "1", "name": "Ada"}))
+    state = stands(change("update", 5, {"id": "1", "name": "Ada"}))
     assert state.reset is None
-    assert met(state, change("put", 1, WHOLE)).needs_history
+    assert met(state, change("replace", 1, WHOLE)).needs_history
 
 
 def test_the_last_change_is_known_when_it_comes_again() -> None:
-    state = stands(change("put", 2, WHOLE), change("merge", 5, {"id": "1", "name": "Bo"}))
-    again = met(state, change("merge", 5, {"id": "1", "name": "Bo"}))
+    state = stands(change("replace", 2, WHOLE), change("update", 5, {"id": "1", "name": "Bo"}))
+    again = met(state, change("update", 5, {"id": "1", "name": "Bo"}))
     assert (again.known, again.needs_history, again.state) == (1, False, None)
-    # Another event at its very place ties with it: which applies last is in their content.
+    # Another event at its very position ties with it: which applies last is in their content.
     assert not again.counts.has_ties
-    tied = met(state, change("merge", 5, {"id": "1", "name": "Cy"}, event="another"))
+    tied = met(state, change("update", 5, {"id": "1", "name": "Cy"}, event="another"))
     assert (tied.needs_history, tied.counts.has_ties) == (True, True)
-    scoped = met(state, change("merge", 5, {"name": None}, event="drop", is_scoped=True))
-    assert not scoped.counts.has_ties
+    range_delete = met(
+        state, change("update", 5, {"name": None}, event="drop", is_range_delete=True)
+    )
+    assert not range_delete.counts.has_ties
 
 
 def test_another_delivery_of_the_last_change_counts_where_it_stands_before_it() -> None:
     """Each of Cassandra's replicas numbers a mutation in its own way: the smallest counts."""
 
     def replica(number: int) -> Change:
-        return Change("put", (0, 1, 5, number), 3, "event", None, {}, WHOLE, {})
+        return Change("replace", (0, 1, 5, number), 3, "event", None, {}, WHOLE, {})
 
     state = stands(replica(7))
     assert met(state, replica(9)).known == 1
@@ -108,26 +110,26 @@ def test_another_delivery_of_the_last_change_counts_where_it_stands_before_it() 
 
 
 def test_where_every_version_is_kept_nothing_is_superseded() -> None:
-    state = stands(change("put", 5, WHOLE))
-    assert met(state, change("put", 1, WHOLE), keeps_history=True).needs_history
+    state = stands(change("replace", 5, WHOLE))
+    assert met(state, change("replace", 1, WHOLE), keeps_history=True).needs_history
 
 
 def test_newer_changes_are_folded_onto_what_is_there() -> None:
-    state = stands(change("put", 2, WHOLE))
+    state = stands(change("replace", 2, WHOLE))
     found = met(
         state,
-        change("merge", 3, {"id": "1", "visits": "4"}, operations={"visits": "Add"}),
-        change("merge", 4, {"id": "1", "name": "Bo"}),
+        change("update", 3, {"id": "1", "visits": "4"}, operations={"visits": "Add"}),
+        change("update", 4, {"id": "1", "name": "Bo"}),
     )
     assert found.state is not None
     assert found.state.columns == {"id": "1", "name": "Bo", "visits": "5"}
     assert found.state.last is not None
-    assert found.state.last.position == (0, 1, 4)
+    assert found.state.last.log_position == (0, 1, 4)
     assert found.state.reset == (0, 1, 2)
 
 
 def test_a_row_that_its_tombstone_is_newer_than_goes_without_any_news() -> None:
-    gone = stands(change("put", 2, WHOLE), change("remove", 5))
+    gone = stands(change("replace", 2, WHOLE), change("remove", 5))
     found = apply_new_changes(
         FOLD, StoredRow(gone, is_torn=True), [change("remove", 5)], keeps_history=False
     )
@@ -135,25 +137,25 @@ def test_a_row_that_its_tombstone_is_newer_than_goes_without_any_news() -> None:
 
 
 def test_a_key_that_was_never_seen_begins_with_nothing() -> None:
-    found = apply_new_changes(FOLD, None, [change("merge", 3, {"id": "1"})], keeps_history=False)
+    found = apply_new_changes(FOLD, None, [change("update", 3, {"id": "1"})], keeps_history=False)
     assert found.state is not None
-    assert found.state.effect == "put"
+    assert found.state.effect == "replace"
     assert apply_new_changes(FOLD, None, [], keeps_history=False).state is None
     assert ABSENT.last is None
 
 
-def test_of_two_deliveries_at_one_place_the_same_one_counts_in_whatever_order() -> None:
-    early = Change("put", (0, 1, 5), 3, "event", 7, {}, WHOLE, {})
-    late = Change("put", (0, 1, 5), 3, "event", 9, {}, WHOLE, {})
-    unsaid = Change("put", (0, 1, 5), 3, "event", None, {}, WHOLE, {})
+def test_of_two_deliveries_at_one_position_the_same_one_counts_in_whatever_order() -> None:
+    early = Change("replace", (0, 1, 5), 3, "event", 7, {}, WHOLE, {})
+    late = Change("replace", (0, 1, 5), 3, "event", 9, {}, WHOLE, {})
+    unsaid = Change("replace", (0, 1, 5), 3, "event", None, {}, WHOLE, {})
     for some, first in (((early, late), early), ((late, unsaid), unsaid)):
         assert list(sorted_distinct(some)) == list(sorted_distinct(some[::-1])) == [first]
 
 
-BORN = change("put", 1, WHOLE)
-NAMED = change("merge", 5, {"id": "1", "name": "Bo"})
-VISITED = change("merge", 9, {"id": "1", "visits": "2"})
-TIED = change("merge", 5, {"id": "1", "visits": "3"}, event="another")
+BORN = change("replace", 1, WHOLE)
+NAMED = change("update", 5, {"id": "1", "name": "Bo"})
+VISITED = change("update", 9, {"id": "1", "visits": "2"})
+TIED = change("update", 5, {"id": "1", "visits": "3"}, event="another")
 
 
 @pytest.mark.parametrize(
@@ -161,8 +163,8 @@ TIED = change("merge", 5, {"id": "1", "visits": "3"}, event="another")
     [
         ([BORN, NAMED], [BORN, NAMED], False),
         ([BORN, NAMED], [BORN, NAMED, VISITED], False),
-        ([BORN, NAMED], [BORN, change("merge", 3, {"id": "1", "visits": "7"}), NAMED], True),
-        ([BORN, NAMED], [BORN, change("merge", 3, {"id": "1", "name": "Cy"}), NAMED], False),
+        ([BORN, NAMED], [BORN, change("update", 3, {"id": "1", "visits": "7"}), NAMED], True),
+        ([BORN, NAMED], [BORN, change("update", 3, {"id": "1", "name": "Cy"}), NAMED], False),
         ([NAMED], [BORN, NAMED], True),
         ([BORN, VISITED], [BORN, change("remove", 4), VISITED], True),
         ([BORN, change("remove", 9)], [BORN, NAMED, change("remove", 9)], False),
@@ -196,7 +198,7 @@ def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "horizon", "is_said"),
+    ("mine", "theirs", "compaction_watermark", "is_said"),
     [
         # Gold's is from before the cut, which left none; or the base has one, and gold did not.
         ((0, 1, 2), None, (0, 1, 4), True),
@@ -210,12 +212,16 @@ def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
         (None, (0, 1, 3), None, False),
     ],
 )
-def test_a_reset_position_below_the_horizon_is_as_good_as_none(
-    mine: Position | None, theirs: Position | None, horizon: Position | None, *, is_said: bool
+def test_a_reset_position_below_the_watermark_is_as_good_as_none(
+    mine: LogPosition | None,
+    theirs: LogPosition | None,
+    compaction_watermark: LogPosition | None,
+    *,
+    is_said: bool,
 ) -> None:
     row = stands(BORN, NAMED)
     current = StoredRow(replace(row, reset=mine))
-    cut = None if horizon is None else Horizon(horizon)
+    cut = None if compaction_watermark is None else CompactionWatermark(compaction_watermark)
     assert current.says(FOLD, replace(row, reset=theirs), cut) is is_said
 
 

@@ -22,7 +22,7 @@ def test_a_place_is_before_a_moment_while_nothing_up_to_it_is_newer() -> None:
     assert before(of_stream, 10) == [2]
     assert before(of_stream, 25) == [2]
     assert before(of_stream, 30) == [2, 3, 4]
-    # While nothing is newer, all places that follow are before it, too; those ahead of the first known time are not.
+    # While nothing is newer, all positions that follow are before it, too; those ahead of the first known time are not.
     assert before(of_stream, 99) == [2, 3, 4, 5, 6]
 
 

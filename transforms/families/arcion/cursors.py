@@ -26,14 +26,14 @@ Cursor = Mapping[str, str | int | None]
 _FILE_NUMBER = re.compile(r"([0-9]+)\s*$")
 
 
-class Place(NamedTuple):
+class LogEntry(NamedTuple):
     """Where an event stands, and what of that identifies it; a number that the cursor lacks is None."""
 
-    position: tuple[int | None, ...]
+    log_position: tuple[int | None, ...]
     identity: tuple[str | None, ...]
 
 
-IN_SNAPSHOT = Place((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
+IN_SNAPSHOT = LogEntry((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
 """Rows of a snapshot stand before the stream, and in no order among each other."""
 
 
@@ -72,8 +72,8 @@ def is_mysql(cursor: Cursor) -> bool:
     return "log" in cursor
 
 
-def place_of(cursor: Cursor) -> Place:
-    """The event's place in the stream."""
+def log_entry_of(cursor: Cursor) -> LogEntry:
+    """The event's position in the stream, and its identity."""
     if is_mysql(cursor):
         numbers = (
             _file_number(cursor["log"]),
@@ -81,10 +81,10 @@ def place_of(cursor: Cursor) -> Place:
             _number_or_zero(cursor, "logSeqNum"),
         )
         in_log = (EPOCH, STREAM, *numbers)
-        return Place(in_log, _texts(in_log))
+        return LogEntry(in_log, _texts(in_log))
     of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]
-    position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))
-    return Place(position, _texts(position[:3]))
+    log_position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))
+    return LogEntry(log_position, _texts(log_position[:3]))
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ from typing import Final
 
 from transforms.event import Event
 from transforms.families.arcion import cursors
-from transforms.families.arcion.cursors import IN_SNAPSHOT, Cursor, Place
+from transforms.families.arcion.cursors import IN_SNAPSHOT, Cursor, LogEntry
 from transforms.families.arcion.exists_flags import Row, Texts, flag_fault, images
 from transforms.families.whole_numbers import microseconds
 from transforms.fault import Fault, shown
@@ -37,8 +37,8 @@ _OPERATIONS: Final = {
     "DELETE": "delete",
     "REPLACE": "replace",
 }
-_EFFECTS: Final = {"delete": "remove", "update": "merge"}
-_EFFECTS_OF_UPSERTS: Final = {**_EFFECTS, "insert": "merge"}
+_EFFECTS: Final = {"delete": "remove", "update": "update"}
+_EFFECTS_OF_UPSERTS: Final = {**_EFFECTS, "insert": "update"}
 """In Cassandra an insert is an upsert."""
 
 _NONE_MENTIONED: Final[tuple[Texts, Texts]] = ({}, {})
@@ -68,22 +68,22 @@ def event_of_bare_row(name: str | None, row: Row, fault: Fault | None) -> Event:
     """The event of a snapshot's row without an envelope: it has no operation, no cursor and no flags of its own.
 
     ``name`` is the table's, ``row`` the new values, the old values and the flags, by column. ``fault`` says why the row
-    cannot be read at all: it has no place then.
+    cannot be read at all: it has no log position then.
     """
-    place = IN_SNAPSHOT if fault is None else None
+    entry = IN_SNAPSHOT if fault is None else None
     mentioned = images(*row) if fault is None else _NONE_MENTIONED
     if mentioned is None:
         fault = flag_fault(*row)
     before, after = mentioned or _NONE_MENTIONED
     return Event(
         operation="read",
-        effect="put",
+        effect="replace",
         name=name,
         before=before,
         after=after,
-        position=place and place.position,
-        identity=place.identity if place else (),
-        stable_prefix=len(place.identity) if place else 0,
+        log_position=entry and entry.log_position,
+        identity=entry.identity if entry else (),
+        dedup_prefix=len(entry.identity) if entry else 0,
         warnings=(FLAGS_DISAGREE.word,) if before and fault is None else (),
         fault=fault,
     )
@@ -108,31 +108,31 @@ def event(
     in_snapshot = cursor_text is None
     cursor: Cursor = {} if cursor_text is None else cursors.cursor_fields(cursor_text)
     operation = operation_of(op, in_snapshot=in_snapshot)
-    place: Place | None = IN_SNAPSHOT if in_snapshot else cursors.place_of(cursor)
+    entry: LogEntry | None = IN_SNAPSHOT if in_snapshot else cursors.log_entry_of(cursor)
     if fault is not None and in_snapshot:
-        # A row that could not be read at all has no place.
-        place = None
+        # A row that could not be read at all has no log position.
+        entry = None
     if fault is None:
         fault = operation_fault(op, operation, in_snapshot=in_snapshot)
     mentioned = images(*row) if fault is None else _NONE_MENTIONED
     if mentioned is None:
         fault = flag_fault(*row)
     before, after = mentioned or _NONE_MENTIONED
-    if fault is None and place is not None and None in place.position:
+    if fault is None and entry is not None and None in entry.log_position:
         fault = _unknown_cursor(cursor_text)
     is_mysql = cursors.is_mysql(cursor)
     return Event(
         operation=operation,
-        effect=(_EFFECTS if is_mysql else _EFFECTS_OF_UPSERTS).get(operation or "", "put"),
+        effect=(_EFFECTS if is_mysql else _EFFECTS_OF_UPSERTS).get(operation or "", "replace"),
         catalog=names[0],
         schema=names[1],
         name=names[2],
         before=before,
         after=after,
-        position=place and place.position,
-        identity=place.identity if place else (),
-        stable_prefix=len(place.identity) if place else 0,
-        segment=place.position[2] if place and is_mysql else None,
+        log_position=entry and entry.log_position,
+        identity=entry.identity if entry else (),
+        dedup_prefix=len(entry.identity) if entry else 0,
+        segment=entry.log_position[2] if entry and is_mysql else None,
         event_at=microseconds(cursor.get("timestamp")),
         extracted_at=microseconds(cursor.get("extractionTimestamp")),
         warnings=() if fault is not None else _warnings(operation, before, after),

@@ -1,7 +1,7 @@
 """Reads messages into envelopes, whichever way they are wrapped.
 
 Put here how a message's envelope, key and schema are found. Not here: what an envelope holds (``envelopes``), what its
-parts mean (``images``, ``places``, ``events``), and how a single JSON document is read (``documents``).
+parts mean (``images``, ``log_entries``, ``events``), and how a single JSON document is read (``documents``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One message taken apart into envelope fields, schema, key and table, and why that could not be done.
 
 Put here the parts that a message has. Not here: reading a message into them (``envelope_reader``), and what they mean
-(``images``, ``places``, ``events``).
+(``images``, ``log_entries``, ``events``).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Envelope:
     """What a message says.
 
     ``body``: the envelope's fields, none where the message is no object; ``source``: what it says of the event's table
-    and place. ``operation``: what the source did, None where ``op`` is unknown. ``row_fields``: what Connect's schema
-    says of the row's columns, None without one. ``is_tombstone``: the value is null, or says so in a word (Kafka's mark
-    on compacted topics that the key is deleted). ``is_lone_key``: in a file, a key's document without a value after it.
-    ``fault``: why the message is no JSON object. ``note``: what the format calls a message that says nothing of any
-    row. ``is_snapshot``: whether the format takes its row for one that a snapshot read.
+    and log position. ``operation``: what the source did, None where ``op`` is unknown. ``row_fields``: what Connect's
+    schema says of the row's columns, None without one. ``is_tombstone``: the value is null, or says so in a word
+    (Kafka's mark on compacted topics that the key is deleted). ``is_lone_key``: in a file, a key's document without a
+    value after it. ``fault``: why the message is no JSON object. ``note``: what the format calls a message that says
+    nothing of any row. ``is_snapshot``: whether the format takes its row for one that a snapshot read.
     """
 
     __slots__ = (

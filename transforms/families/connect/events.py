@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from transforms.event import Event
-from transforms.families.connect import places
+from transforms.families.connect import log_entries
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.images import Images
-from transforms.families.connect.places import Place
+from transforms.families.connect.log_entries import LogEntry
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.fault import Fault, quoted, shown
 from transforms.json_values import as_text
@@ -24,21 +24,21 @@ _MAKES_ROW: Final = frozenset({"read", "insert", "update", "replace"})
 class Meaning(NamedTuple):
     """What a format makes of a message: where it stands, or why nothing says so, and what it does to the row."""
 
-    place: Place | Fault
+    entry: LogEntry | Fault
     effect: str
 
 
 def event(envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Vocabulary) -> Event:
     """The event of a message."""
     is_note = envelope.note is not None
-    place: Place | None = None
-    unplaced: Fault | None = None
+    entry: LogEntry | None = None
+    unknown: Fault | None = None
     if is_note:
-        place = places.of_note(envelope)
-    elif isinstance(meaning.place, Place):
-        place = meaning.place
+        entry = log_entries.of_note(envelope)
+    elif isinstance(meaning.entry, LogEntry):
+        entry = meaning.entry
     else:
-        unplaced = meaning.place
+        unknown = meaning.entry
     fault = envelope.fault or _envelope_fault(envelope)
     if fault is None and not is_note:
         fault = (
@@ -46,7 +46,7 @@ def event(envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Voca
             or envelope.key.fault
             or images.fault
             or _image_fault(envelope, images)
-            or unplaced
+            or unknown
         )
     source, log = envelope.source, envelope.source.log
     is_streamed = envelope.operation is not None and not envelope.is_snapshot
@@ -58,9 +58,9 @@ def event(envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Voca
         name=source.name,
         before=images.before,
         after=images.after,
-        position=None if place is None else place.position,
-        stable_prefix=0 if place is None else len(place.position),
-        identity=() if place is None else place.identity,
+        log_position=None if entry is None else entry.log_position,
+        dedup_prefix=0 if entry is None else len(entry.log_position),
+        identity=() if entry is None else entry.identity,
         segment=log[0] if is_streamed and log is not None else None,
         event_at=envelope.event_at,
         extracted_at=envelope.extracted_at,

@@ -1,7 +1,7 @@
 """What an envelope's ``source`` says: which table an event is of, and where it stands in the source's log.
 
 Facts: Debezium's documentation, the ``source`` of its connectors for MySQL (file, pos, row) and PostgreSQL (schema,
-lsn). Put here how ``source`` is read. Not here: which of several places counts (``places``, ``formats``).
+lsn). Put here how ``source`` is read. Not here: which of several positions counts (``log_entries``, ``formats``).
 """
 
 from __future__ import annotations

@@ -33,11 +33,11 @@ START: Final = (EPOCH, STREAM)
 FIELDS: Final = ("term", "index", "write_id", "key", "snapshot_time", *REACHED, "stream_id")
 """What a note says of its checkpoint, of how far its response has come, and of its stream."""
 
-CommittedPlace = tuple[int | None, int | None]
-"""Term and index of the last committed place: a consumer that resumes there loses nothing. Both None where there is
+CommittedOpId = tuple[int | None, int | None]
+"""Term and index of the last committed op id: a consumer that resumes there loses nothing. Both None where there is
 none."""
 
-NOTHING: Final[CommittedPlace] = (None, None)
+NOTHING: Final[CommittedOpId] = (None, None)
 
 
 class Checkpoint(NamedTuple):
@@ -53,7 +53,7 @@ class Checkpoint(NamedTuple):
     snapshot_time: str | None = None
 
     @property
-    def place(self) -> tuple[int, int] | None:
+    def op_id(self) -> tuple[int, int] | None:
         """Its op id; None where it has none."""
         if self.term is None or self.log_index is None:
             return None
@@ -75,14 +75,14 @@ def checkpoint_of(response: Mapping[str, Any]) -> Checkpoint:
     )
 
 
-def note(checkpoint: Checkpoint, committed_place: CommittedPlace, origin: Origin) -> Event:
+def note(checkpoint: Checkpoint, committed_op_id: CommittedOpId, origin: Origin) -> Event:
     """The note of a response: it stands after all that its checkpoint covers.
 
     Responses that come to the same checkpoint leave one note: the images say the rest.
     """
-    place = checkpoint.place
+    op_id = checkpoint.op_id
     behind = BEHIND if checkpoint.write_id is None else checkpoint.write_id
-    pairs = zip(FIELDS, (*checkpoint, *committed_place, origin.stream_id), strict=True)
+    pairs = zip(FIELDS, (*checkpoint, *committed_op_id, origin.stream_id), strict=True)
     return Event(
         operation=CHECKPOINT,
         effect="note",
@@ -90,7 +90,7 @@ def note(checkpoint: Checkpoint, committed_place: CommittedPlace, origin: Origin
         after={name: None if one is None else str(one) for name, one in pairs},
         stream=origin.tablet,
         derived=CHECKPOINT,
-        position=START if place is None else (*START, *place, behind),
-        stable_prefix=len(START),
+        log_position=START if op_id is None else (*START, *op_id, behind),
+        dedup_prefix=len(START),
         identity=(origin.tablet, origin.stream_id),
     )

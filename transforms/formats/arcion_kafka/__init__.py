@@ -25,12 +25,12 @@ from functools import partial
 from typing import Final
 
 from transforms.event import Event
-from transforms.families.connect import events, files, places
+from transforms.families.connect import events, files, log_entries
 from transforms.families.connect.envelope_reader import EnvelopeReader
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader
-from transforms.families.connect.places import Place
+from transforms.families.connect.log_entries import LogEntry
 from transforms.families.kafka_records import message
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
@@ -40,8 +40,8 @@ from transforms.formats.arcion_kafka.vocabulary import VOCABULARY
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode, SourceFormat
 
-_EFFECTS: Final = {"delete": "remove", "update": "merge"}
-"""A delete removes, an update may say no more than what changed; all else puts a whole row."""
+_EFFECTS: Final = {"delete": "remove", "update": "update"}
+"""A delete removes, an update may say no more than what changed; all else replaces the row."""
 
 
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
@@ -57,10 +57,13 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
             "tombstone" if envelope.is_tombstone else "key" if envelope.is_lone_key else None
         )
         envelope.is_snapshot = _is_snapshot(envelope)
-        effect = _EFFECTS.get(envelope.operation or "", "put")
+        effect = _EFFECTS.get(envelope.operation or "", "replace")
         return (
             events.event(
-                envelope, images_of.read(envelope), Meaning(_place(envelope), effect), VOCABULARY
+                envelope,
+                images_of.read(envelope),
+                Meaning(_log_entry(envelope), effect),
+                VOCABULARY,
             ),
         )
 
@@ -75,15 +78,15 @@ def _is_snapshot(envelope: Envelope) -> bool:
     return envelope.operation in ("insert", "replace") and flag == "true"
 
 
-def _place(envelope: Envelope) -> Place | Fault:
-    """Log file number, position and row; without a log, the place in the topic.
+def _log_entry(envelope: Envelope) -> LogEntry | Fault:
+    """Log file number, position and row; without a log, the offset in the topic.
 
     Rows of a snapshot stand before all changes of the stream.
     """
     log = envelope.source.log
     if envelope.is_snapshot:
-        return places.in_snapshot(envelope, log)
-    return places.in_topic(envelope) if log is None else places.in_stream(log)
+        return log_entries.in_snapshot(envelope, log)
+    return log_entries.in_topic(envelope) if log is None else log_entries.in_stream(log)
 
 
 FORMAT = SourceFormat(

@@ -29,9 +29,9 @@ from transforms.feed.object_paths import table_of_object
 from transforms.formats.arcion_s3_csv import proposing
 from transforms.formats.arcion_s3_csv.decode import decoder
 from transforms.record import Record
+from transforms.records import csv_records
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import SourceFormat
-from transforms.splitting import csv_records
-from transforms.splitting.limits import DEFAULTS, Limits
 
 
 def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:

@@ -1,7 +1,7 @@
 r"""The fields of a CSV record: their texts without quotes, and which of them are null.
 
 Null is the unquoted text NULL; a quoted "NULL" is that text. Blanks around unquoted values are no part of them. Put
-here how one record is cut into fields. Not here: where a record ends (``transforms/splitting/csv_records.py``), and
+here how one record is cut into fields. Not here: where a record ends (``transforms/records/csv_records.py``), and
 which column a field belongs to (``layouts``).
 """
 
@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from transforms.splitting.csv_fields import DOUBLING_FIELD, MIXED_FIELD
+from transforms.records.csv_fields import DOUBLING_FIELD, MIXED_FIELD
 
 NULL = "NULL"
 

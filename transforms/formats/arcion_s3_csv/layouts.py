@@ -14,7 +14,7 @@ from transforms.families.arcion.exists_flags import Row
 from transforms.fault import Fault
 from transforms.formats.arcion_s3_csv.fields import Field
 from transforms.record import BronzeRecord
-from transforms.splitting.header_roles import role_of
+from transforms.records.header_roles import role_of
 
 TRAILING = 3
 """opType, cursor and operationcount, at the end of every row of an operation."""

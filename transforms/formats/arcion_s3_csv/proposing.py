@@ -22,7 +22,7 @@ from transforms.proposing.entries import Entry, Mark, Proposal, Sampled
 from transforms.proposing.proposed_tables import of_tables
 from transforms.proposing.tables_seen import tables_seen
 from transforms.record import BronzeRecord
-from transforms.splitting.header_roles import role_of
+from transforms.records.header_roles import role_of
 
 _OPERATIONS: Final = frozenset({"I", "U", "D", "R", "INSERT", "UPDATE", "DELETE", "REPLACE"})
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")

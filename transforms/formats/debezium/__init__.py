@@ -4,7 +4,7 @@ An event is an envelope: ``op``, ``before`` and ``after`` (the two images of the
 where in the database's log) and ``ts_ms``. It stands alone, or as the ``payload`` beside the ``schema`` that Kafka
 Connect's JSON converter adds. ``op`` is r (a row that a snapshot read), c, u, d, t (truncate) or m (a message that
 somebody wrote into the log; it changes no row). Flattened rows (ExtractNewRecordState) are no envelopes: they tell
-neither their table nor their place, and are quarantined.
+neither their table nor their log position, and are quarantined.
 
 ``transaction`` says which transaction an event is part of. The transaction topic has a record where a transaction
 begins (``status`` BEGIN) and one where it ends (END, with ``event_count``); see ``transactions.waits`` for feeds that
@@ -12,7 +12,7 @@ do not read that topic. The text ``__debezium_unavailable_value`` stands for a v
 because it did not change.
 
 What a record goes through: ``decode`` reads it with what the Debezium family shares (``transforms/families/connect``);
-``log_places`` says where it stands, ``transactions`` which transaction it is part of.
+``log_positions`` says where it stands, ``transactions`` which transaction it is part of.
 
 Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 """
@@ -22,7 +22,7 @@ from __future__ import annotations
 from transforms.families.connect import files
 from transforms.formats.debezium import proposing
 from transforms.formats.debezium.decode import decoder
-from transforms.formats.debezium.warnings import NOT_AWAITED, PLACELESS, UNAVAILABLE
+from transforms.formats.debezium.warnings import NO_LOG_POSITION, NOT_AWAITED, UNAVAILABLE
 from transforms.source_format import SourceFormat
 
 FORMAT = SourceFormat(
@@ -31,7 +31,7 @@ FORMAT = SourceFormat(
     split=files.split,
     decoder=decoder,
     transactional=True,
-    warnings=(UNAVAILABLE, NOT_AWAITED, PLACELESS),
+    warnings=(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION),
     describes_tables=True,
     reads_kafka=True,
     recognise=proposing.recognise,

@@ -1,7 +1,7 @@
 """From a record to its event: what the message says, what it does to the row, and what is worth a warning.
 
 Put here what an operation of Debezium means. Not here: reading messages and their images
-(``transforms/families/connect``), where an event stands (``log_places``), and transactions (``transactions``).
+(``transforms/families/connect``), where an event stands (``log_positions``), and transactions (``transactions``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from transforms.event import Event
-from transforms.families.connect import events, places
+from transforms.families.connect import events, log_entries
 from transforms.families.connect.envelope_reader import EnvelopeReader
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.events import Meaning
@@ -18,9 +18,9 @@ from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
 from transforms.feed.feed import Feed
-from transforms.formats.debezium.log_places import is_placeless, numbers_of, place_of
+from transforms.formats.debezium.log_positions import has_no_log_position, log_entry_of, numbers_of
 from transforms.formats.debezium.transactions import mark_of, transaction_of, waits
-from transforms.formats.debezium.warnings import NOT_AWAITED, PLACELESS, UNAVAILABLE
+from transforms.formats.debezium.warnings import NO_LOG_POSITION, NOT_AWAITED, UNAVAILABLE
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
@@ -51,11 +51,13 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         numbers = numbers_of(envelope)
         envelope.is_snapshot = _is_snapshot(envelope, numbers)
         images = images_of.read(envelope)
-        meaning = Meaning(place_of(envelope, numbers), _effect(envelope, images))
+        meaning = Meaning(log_entry_of(envelope, numbers), _effect(envelope, images))
         event = events.event(envelope, images, meaning, VOCABULARY)
         if mark is not None:
             event.effect = mark
-            event.position, event.identity = places.of_mark(mark, as_text(envelope.body.get("id")))
+            event.log_position, event.identity = log_entries.of_mark(
+                mark, as_text(envelope.body.get("id"))
+            )
         if envelope.operation == "truncate":
             event.scope = {}
         transaction = transaction_of(envelope, mark)
@@ -93,11 +95,11 @@ def _is_snapshot(envelope: Envelope, numbers: tuple[int, ...] | None) -> bool:
 
 
 def _effect(envelope: Envelope, images: Images) -> str:
-    """What the event does to the row: an update puts all of it, unless values were not sent or the key is unknown."""
+    """What the event does to the row: an update replaces it, unless values were not sent or the key is unknown."""
     if envelope.operation in ("delete", "truncate"):
         return "remove"
     in_part = images.is_partial or envelope.key.values is None
-    return "merge" if envelope.operation == "update" and in_part else "put"
+    return "update" if envelope.operation == "update" and in_part else "replace"
 
 
 def _warnings(
@@ -113,7 +115,7 @@ def _warnings(
         event.fault is None
         and event.effect != "note"
         and not envelope.is_snapshot
-        and is_placeless(envelope)
+        and has_no_log_position(envelope)
     ):
-        found.append(PLACELESS.word)
+        found.append(NO_LOG_POSITION.word)
     return tuple(found)

@@ -20,10 +20,10 @@ NOT_AWAITED = EventWarning(
     "Changes that are part of a transaction show when it is committed.",
     "The feed reads no transaction topic, so these changes count as they come: add <prefix>.transaction to its topics.",
 )
-PLACELESS = EventWarning(
-    "no_place_in_log",
-    "changes_have_their_place_in_the_log",
+NO_LOG_POSITION = EventWarning(
+    "no_log_position",
+    "changes_have_a_log_position",
     "A change says where it stands in its source's log.",
-    "These changes say file '' and pos 0. They stand as they do in their topic, before all that have a place in the"
-    " log; if those are of the same table, take a new snapshot of it.",
+    "These changes say file '' and pos 0. They stand as they do in their topic, before all"
+    " that have a log position; if those are of the same table, take a new snapshot of it.",
 )

@@ -9,8 +9,9 @@ one row per value. docs/dgraph.md says what each event does, and what cannot be 
 
 What a record goes through: ``records`` tells events from exported triples; ``events`` (with ``namespaces``) and
 ``exports`` read them into a ``statement``, whose values ``canonical`` and ``floats`` spell in one way. Where an event
-stands in its commit depends on the other events of its object, so that it waits for them (``waiting``); ``places`` and
-``deliveries`` find its place. ``triples`` and ``images`` then make the event, for the columns of ``table``.
+stands in its commit depends on the other events of its object, so that it waits for them (``waiting``);
+``commit_positions`` and ``deliveries`` find its position. ``triples`` and ``images`` then make the event, for the
+columns of ``table``.
 
 Vendor: Dgraph documentation, "Change Data Capture"; dgraph-io/dgraph v25.3.8, worker/cdc.go, worker/sink_handler.go,
 worker/export.go, posting/index.go.
@@ -26,9 +27,9 @@ from transforms.formats.dgraph.exports import rdf
 from transforms.formats.dgraph.table import COLUMNS, KEY, TRIPLES
 from transforms.formats.dgraph.warnings import WARNINGS
 from transforms.record import Record
+from transforms.records import json_documents, text_lines
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import ExtraAsset, SourceFormat
-from transforms.splitting import json_documents, text_lines
-from transforms.splitting.limits import DEFAULTS, Limits
 
 
 def tables(feed: Feed) -> Mapping[str, Table]:

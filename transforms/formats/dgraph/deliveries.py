@@ -3,7 +3,8 @@
 A delivery is of one predicate of one node in one commit. A run is a series of neighbouring events of one commit. The
 events of a commit may form several runs, with events of other commits between them. There may be a million events:
 everything is kept by an event's index, in arrays, and each event is looked at a fixed number of times. Put here how
-runs are cut into deliveries and numbered. Not here: what an event's place follows from, and why (``places``).
+runs are cut into deliveries and numbered. Not here: what an event's position follows from, and why
+(``commit_positions``).
 """
 
 from __future__ import annotations
@@ -63,14 +64,14 @@ class Runs:
 class Deliveries:
     """What is known of each event, in arrays by the event's index in the object.
 
-    ``place``: its number within its delivery. ``copy``: 1 for the first time that the same event occurs in the
+    ``number``: its number within its delivery. ``copy``: 1 for the first time that the same event occurs in the
     delivery, 2 for the second, and so on. ``size``: how many events its delivery has. ``sets``: how many of those are
     sets. ``first_run``, ``last_run``: the delivery's first and last run.
     """
 
     statements: Sequence[Waiting]
     run: array[int]
-    place: array[int]
+    number: array[int]
     copy: array[int]
     size: array[int]
     sets: array[int]
@@ -119,20 +120,20 @@ class Deliveries:
 
     def _number(self, delivery: list[int]) -> None:
         copies: dict[tuple[object, ...], int] = {}
-        place = sets = 0
+        number = sets = 0
         before: tuple[object, ...] = ()
         for index in delivery:
             one = self.statements[index]
             words = words_of(one)
-            # A record that is there twice stands at one place.
+            # A record that is there twice stands at one position.
             here = (one[AT], words)
             if here != before:
                 before = here
-                place += 1
+                number += 1
                 copies[words] = copies.get(words, 0) + 1
                 sets += self.sets[index]
-            self.place[index], self.copy[index] = place, copies[words]
+            self.number[index], self.copy[index] = number, copies[words]
         first, last = self.run[delivery[0]], self.run[delivery[-1]]
         for index in delivery:
-            self.size[index], self.sets[index] = place, sets
+            self.size[index], self.sets[index] = number, sets
             self.first_run[index], self.last_run[index] = first, last

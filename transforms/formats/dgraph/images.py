@@ -6,7 +6,7 @@ Put here how a statement's parts become columns. Not here: which of these an eve
 from __future__ import annotations
 
 from transforms.event import Image
-from transforms.formats.dgraph.places import Place
+from transforms.formats.dgraph.commit_positions import CommitPosition
 from transforms.formats.dgraph.statement import Statement
 
 
@@ -36,7 +36,7 @@ def image_of(statement: Statement, *, in_list: bool, has_value: bool) -> Image:
     return image
 
 
-def identity_of(statement: Statement, place: Place) -> tuple[str | None, ...]:
+def identity_of(statement: Statement, position: CommitPosition) -> tuple[str | None, ...]:
     """Commit, namespace, the event, and the how-manyth of its kind it is in the commit."""
     return (
         None if statement.commit_ts is None else str(statement.commit_ts),
@@ -47,5 +47,5 @@ def identity_of(statement: Statement, place: Place) -> tuple[str | None, ...]:
         statement.attr,
         statement.value,
         statement.value_type,
-        None if place.copy is None else str(place.copy),
+        None if position.copy is None else str(position.copy),
     )

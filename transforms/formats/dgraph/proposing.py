@@ -59,8 +59,8 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
         if statement.op == "set":
             node = (statement.namespace, statement.commit_ts, statement.uid, statement.attr)
             together[node].add(statement.value)
-    for place, values in together.items():
-        seen[str(place[-1])].several += len(values) > 1
+    for position, values in together.items():
+        seen[str(position[-1])].several += len(values) > 1
     if not seen:
         return Proposal()
     entries = tuple(_entry(name, one) for name, one in seen.items())

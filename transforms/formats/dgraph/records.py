@@ -1,9 +1,9 @@
 """From a record of the stream or of an export to a statement, and on to an event.
 
 A record of an export becomes an event at once. A record of the stream has to wait for the other events of its object:
-where it stands in its commit follows from them (``places``), records that cannot be read included: what was cut there
-is not known. Put here which way a record goes. Not here: reading what stands in a record (``events``, ``exports``), and
-what it does (``triples``).
+where it stands in its commit follows from them (``commit_positions``), records that cannot be read included: what was
+cut there is not known. Put here which way a record goes. Not here: reading what stands in a record (``events``,
+``exports``), and what it does (``triples``).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from transforms.families.kafka_message import KafkaMessage
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.formats.dgraph import events, triples
+from transforms.formats.dgraph.commit_positions import OF_EXPORT, commit_positions
 from transforms.formats.dgraph.exports import documents, exported, rdf
-from transforms.formats.dgraph.places import OF_EXPORT, places
 from transforms.formats.dgraph.statement import Statement
 from transforms.formats.dgraph.waiting import Waiting, awaited, waiting
 from transforms.json_values import MalformedJson
@@ -52,8 +52,10 @@ def resolver(feed: Feed) -> Resolve:
     event_of = triples.events_of(feed)
 
     def resolve(waiting_statements: Sequence[Waiting]) -> Iterator[Event]:
-        for one, place in zip(waiting_statements, places(waiting_statements), strict=True):
-            yield event_of(awaited(one), place)
+        for one, position in zip(
+            waiting_statements, commit_positions(waiting_statements), strict=True
+        ):
+            yield event_of(awaited(one), position)
 
     return resolve
 

@@ -1,7 +1,7 @@
 """A statement: what one record says, a triple that is set or deleted, or a drop, with its namespace and commit.
 
 Put here what a statement is made of. Not here: reading one (``events``, ``exports``), keeping it while it waits for
-the other events of its object (``waiting``), where it stands in its commit (``places``), and what it does
+the other events of its object (``waiting``), where it stands in its commit (``commit_positions``), and what it does
 (``triples``).
 
 Vendor: dgraph-io/dgraph v25.3.8, worker/cdc.go (CDCEvent, MutationEvent, DropEvent).

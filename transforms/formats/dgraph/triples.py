@@ -1,7 +1,7 @@
 """What a statement does to the triples: sets, deletes and drops as events of the one table that gold has.
 
 Put here what each statement changes, and when an event has a warning. Not here: reading a statement (``events``,
-``exports``), its images (``images``), and where it stands in its commit (``places``).
+``exports``), its images (``images``), and where it stands in its commit (``commit_positions``).
 
 Vendor: dgraph-io/dgraph v25.3.8, posting/index.go (addMutationHelper), worker/cdc.go (toCDCEvent).
 """
@@ -15,31 +15,31 @@ from transforms.change import EPOCH, STREAM
 from transforms.event import Event, Image
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
+from transforms.formats.dgraph.commit_positions import CommitPosition
 from transforms.formats.dgraph.exports.documents import RESERVED
 from transforms.formats.dgraph.images import identity_of, image_of, scope_of
-from transforms.formats.dgraph.places import Place
 from transforms.formats.dgraph.statement import DROP, EXPORT, OPERATIONS, Statement
 from transforms.formats.dgraph.table import TRIPLES
 
-STABLE_PREFIX: Final = 3
-"""Epoch, phase and timestamp of the commit: deliveries may differ in the place within it."""
+DEDUP_PREFIX: Final = 3
+"""Epoch, phase and timestamp of the commit: deliveries may differ in the position within it."""
 
 _REMOVING: Final = ("drop_all", "drop_data", "drop_predicate")
 
 
-def events_of(feed: Feed) -> Callable[[Statement, Place], Event]:
-    """The function that says what a statement at its place does."""
+def events_of(feed: Feed) -> Callable[[Statement, CommitPosition], Event]:
+    """The function that says what a statement at its position does."""
     lists = {one.name: one.list for one in feed.predicates.values()}
 
-    def event(statement: Statement, place: Place) -> Event:
+    def event(statement: Statement, position: CommitPosition) -> Event:
         return _event(
-            statement, place, None if statement.attr is None else lists.get(statement.attr)
+            statement, position, None if statement.attr is None else lists.get(statement.attr)
         )
 
     return event
 
 
-def _event(statement: Statement, place: Place, listed: bool | None) -> Event:
+def _event(statement: Statement, position: CommitPosition, listed: bool | None) -> Event:
     """The event; ``listed``: whether the predicate is declared as a list, None where it is not declared."""
     operation = (
         None
@@ -55,7 +55,7 @@ def _event(statement: Statement, place: Place, listed: bool | None) -> Event:
     if is_noted:
         effect = "note"
     elif operation in ("set", "read"):
-        effect = "put"
+        effect = "replace"
     elif operation == "del" and not is_star and not in_list:
         effect = "remove_if"
     before: Image = {}
@@ -63,10 +63,10 @@ def _event(statement: Statement, place: Place, listed: bool | None) -> Event:
     scope: Image | None = None
     warnings: tuple[str, ...] = ()
     if fault is None:
-        warnings = _warnings(statement, place, operation, listed, is_noted=is_noted)
+        warnings = _warnings(statement, position, operation, listed, is_noted=is_noted)
         if statement.kind == DROP or (is_star and in_list is not False):
             scope = None if is_noted else scope_of(statement, operation)
-        elif effect == "put":
+        elif effect == "replace":
             after = image_of(statement, in_list=bool(in_list), has_value=True)
         elif not is_noted:
             before = image_of(statement, in_list=bool(in_list), has_value=effect == "remove_if")
@@ -77,11 +77,11 @@ def _event(statement: Statement, place: Place, listed: bool | None) -> Event:
         before=before,
         after=after,
         scope=scope,
-        position=None
+        log_position=None
         if statement.commit_ts is None
-        else (EPOCH, STREAM, statement.commit_ts, *place.within),
-        stable_prefix=STABLE_PREFIX,
-        identity=identity_of(statement, place),
+        else (EPOCH, STREAM, statement.commit_ts, *position.within),
+        dedup_prefix=DEDUP_PREFIX,
+        identity=identity_of(statement, position),
         extracted_at=statement.sent_at,
         warnings=warnings,
         fault=fault,
@@ -123,7 +123,7 @@ def _becomes_note(statement: Statement, operation: str | None) -> bool:
 
 def _warnings(
     statement: Statement,
-    place: Place,
+    position: CommitPosition,
     operation: str | None,
     listed: bool | None,
     *,
@@ -137,9 +137,14 @@ def _warnings(
         found.append("no_namespace")
     if listed is None and is_triple and not is_noted:
         found.append("undeclared_predicate")
-    if place.sets > 1 and is_set and not listed and statement.value_type in ("string", "default"):
+    if (
+        position.sets > 1
+        and is_set
+        and not listed
+        and statement.value_type in ("string", "default")
+    ):
         found.append("ambiguous_language")
-    if place.is_behind and operation in _REMOVING:
+    if position.is_behind and operation in _REMOVING:
         found.append("drop_behind")
     if is_set and statement.is_lost:
         found.append("value_lost")

@@ -1,7 +1,7 @@
 """Statements that wait for the other events of their object, kept small: there may be a million of them in memory.
 
 Put here the tuple that a statement is kept as, and what others read from it by index. Not here: the statement itself
-(``statement``), and what the wait is for (``places``).
+(``statement``), and what the wait is for (``commit_positions``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ type. ``at`` is where it stands in its object: its offset in the topic, or else 
 VERB: Final = 2
 MARKS: Final = 7
 AT: Final = 8
-"""Where a waiting statement has what places look at."""
+"""Where a waiting statement has what positions follow from."""
 
 commit_of = itemgetter(0, 1)
 slot_of = itemgetter(3, 4)

@@ -26,9 +26,9 @@ from transforms.formats.tigergraph.warnings import (
     REVERSE_NOT_DECLARED,
 )
 from transforms.record import Record
+from transforms.records import json_documents
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import ExtraAsset, SourceFormat
-from transforms.splitting import json_documents
-from transforms.splitting.limits import DEFAULTS, Limits
 
 
 def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:

@@ -70,41 +70,41 @@ def effects(
     if message.kind == EDGE:
         if message.action in INSERTS:
             after = {**_edge_key(message), **keyed, **found.values}
-            itself = Effect(message.table, "merge", after=after, operations=found.operations)
-            return [itself, _source_merged(message)]
+            itself = Effect(message.table, "update", after=after, operations=found.operations)
+            return [itself, _source_updated(message)]
         if message.action == DELETE:
             return [Effect(message.table, "remove", before=_edge_key(message))]
         return _all_removed(message, reach)
     if message.action in INSERTS:
-        return [_vertex_merged(message, found, keyed)]
-    gone = [_scoped(message, one, OF_DELETED_VERTEX) for one in reach]
+        return [_vertex_updated(message, found, keyed)]
+    gone = [_range_delete(message, one, OF_DELETED_VERTEX) for one in reach]
     if message.kind == VERTEX_TYPE:
         return [Effect(message.table, "remove", scope={}), *gone]
     return [Effect(message.table, "remove", before={UID: message.uid}), *gone]
 
 
-def _vertex_merged(message: Message, found: Mentions, keyed: Image) -> Effect:
+def _vertex_updated(message: Message, found: Mentions, keyed: Image) -> Effect:
     """A vertex with some of its attributes; one that is there already stays as it is under an insert-only."""
     after = {UID: message.uid, **keyed, **found.values}
     operations = found.operations
     if message.action == INSERT_ONLY:
         operations = dict.fromkeys(found.values, IF_NEW)
-    return Effect(message.table, "merge", after=after, operations=operations)
+    return Effect(message.table, "update", after=after, operations=operations)
 
 
-def _source_merged(message: Message) -> Effect:
+def _source_updated(message: Message) -> Effect:
     """The vertex where an edge begins, which the source makes without a message where it is missing."""
     assert message.vertex is not None  # a sound edge names its source's type
     keyed = message.vertex.key.values(message.from_uid)
-    return Effect(message.vertex.table, "merge", OF_SOURCE, after={UID: message.from_uid, **keyed})
+    return Effect(message.vertex.table, "update", OF_SOURCE, after={UID: message.from_uid, **keyed})
 
 
 def _all_removed(message: Message, reach: Sequence[Reach]) -> list[Effect]:
     """All edges from a vertex are gone; the first of their places is the message itself."""
     first, *others = reach
     return [
-        _scoped(message, first, None),
-        *[_scoped(message, one, OF_DELETE_ALL) for one in others],
+        _range_delete(message, first, None),
+        *[_range_delete(message, one, OF_DELETE_ALL) for one in others],
     ]
 
 
@@ -115,7 +115,7 @@ def _edge_key(message: Message) -> dict[str, str | None]:
     return {**dict(zip(ENDS, ends, strict=True)), DISCRIMINATOR: message.discriminator or ""}
 
 
-def _scoped(message: Message, reach: Reach, derived: str | None) -> Effect:
+def _range_delete(message: Message, reach: Reach, derived: str | None) -> Effect:
     """The removal of all edges that have the message's vertex, or one of its type, at an end."""
     of_type, uid = message.typename, message.uid
     if message.kind == EDGE:

@@ -134,8 +134,8 @@ def _event(message: Message, one: Effect, graph: str | None) -> Event:
         scope=one.scope,
         stream=message.stream,
         derived=one.derived,
-        position=message.position,
-        stable_prefix=0 if message.position is None else len(message.position),
+        log_position=message.log_position,
+        dedup_prefix=0 if message.log_position is None else len(message.log_position),
         identity=message.identity,
         event_at=message.event_at,
     )

@@ -1,9 +1,10 @@
 """Cross-stream positions of edges: where an edge counts in the partition (stream) of its other end.
 
 The source keeps an edge in the partition of the vertex where it begins (its near end). In the other vertex's partition
-(its far end) a second message of the same request shows the edge's place there: the mirrored edge's, or, where the edge
-has no mirror, an ``insert-only`` of the vertex. Both have the same timestamp, by which they are matched here. Put here
-which message shows the place. Not here: what is done with these positions (``transforms/gold/streams/crossing.py``).
+(its far end) a second message of the same request shows the edge's position there: the mirrored edge's, or, where the
+edge has no mirror, an ``insert-only`` of the vertex. Both have the same timestamp, by which they are matched here. Put
+here which message shows the position. Not here: what is done with these positions
+(``transforms/gold/streams/crossing.py``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples", extra CDC message for edge update.
 """
@@ -36,7 +37,7 @@ class EdgeMatcher:
 
     def meets(self, row: SilverRow) -> tuple[bool, tuple[str, ...]] | None:
         """See ``CrossStreamMatcher``."""
-        if row.effect != "merge" or row.is_derived:
+        if row.effect != "update" or row.is_derived:
             return None
         if row.declared == self.table:
             return _met(row, self._of_edge(row.after), is_far=False)

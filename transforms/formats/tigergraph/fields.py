@@ -40,7 +40,7 @@ def read_message(document: dict[str, Any], known: Declared) -> Message:
         content=field("content"),
         has_reverse=_is_true(field("hasreverseedge")),
     )
-    time = _place(message)
+    time = _log_position(message)
     stated = microseconds(field("timestamp"))
     message.event_at = microseconds(time) if stated is None else stated
     if message.kind == EDGE:
@@ -59,14 +59,14 @@ def _identity(message: Message) -> tuple[str | None, ...]:
     return (mid, *what, *source, *target, message.discriminator)
 
 
-def _place(message: Message) -> int | None:
+def _log_position(message: Message) -> int | None:
     """Put the message where its mid says; give the mid's time."""
     parts = None if message.mid is None else _MID.fullmatch(message.mid)
     if parts is None:
         return None
     partition, time, tid, split, index = parts.groups(default="0")
     message.stream, message.tid = str(int(partition)), int(tid)
-    message.position = (EPOCH, STREAM, message.tid, int(split), int(index))
+    message.log_position = (EPOCH, STREAM, message.tid, int(split), int(index))
     return int(time)
 
 

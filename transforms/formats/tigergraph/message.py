@@ -26,7 +26,7 @@ class Message:
     """One message: a field that it does not have is None; so are an empty graph, typename and discriminator.
 
     ``operator`` is as it stands, ``action`` in the one spelling of ``delete`` and ``deleted``. ``stream`` is the
-    partition. ``position`` and ``tid`` are None where the mid is none; ``event_at`` is in microseconds.
+    partition. ``log_position`` and ``tid`` are None where the mid is none; ``event_at`` is in microseconds.
     ``vertex`` is what is known of the vertex type, of an edge that of its source; ``edge`` what is declared of the edge
     type. ``is_swapped``: it is the direction that is not shown, and its ends stand in gold the other way round.
     ``table``: the table of its type. ``identity``: what two deliveries of it agree in, for a mid may have several.
@@ -48,7 +48,7 @@ class Message:
     to_uid: str | None = None
     stream: str | None = None
     tid: int | None = None
-    position: tuple[int, ...] | None = None
+    log_position: tuple[int, ...] | None = None
     event_at: int | None = None
     vertex: Vertex | None = None
     edge: Edge | None = None

@@ -45,7 +45,7 @@ def first_fault(message: Message, reach: Sequence[Reach]) -> Fault | None:
     if action not in OPERATORS[kind]:
         unknown = f"operator {shown(message.operator)} of type {shown(kind)}"
         return Fault("unknown_operation", f"{unknown} is not known")
-    if message.position is None:
+    if message.log_position is None:
         return Fault(
             "unknown_mid",
             f"mid is {shown(message.mid)}; known: partition|timestamp|tid|index and"

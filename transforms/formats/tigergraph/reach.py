@@ -17,7 +17,7 @@ from transforms.formats.tigergraph.tables import ANY, stored_in
 
 
 class Reach(NamedTuple):
-    """A table of edges, and which end of them (``from``, ``to``) a scoped change of it names."""
+    """A table of edges, and which end of them (``from``, ``to``) a range delete of it names."""
 
     table: str
     end: str

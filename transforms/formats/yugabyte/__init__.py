@@ -10,8 +10,8 @@ which clients write JSON are read: Go's ``encoding/json`` and protojson (``famil
 
 What a record goes through: ``get_changes`` reads the response into row messages (``row_message``), with ``tuples`` for
 their values, and ``schemas`` and ``column_types`` for what DDLs say of tables. ``batches`` finds the places of messages
-within the response, ``positions`` those in the tablet. ``decode`` says what each message does, ``row_faults`` why one
-cannot be taken. ``survey`` collects what the DDLs of a window say, since other records of the window need it.
+within the response, ``log_positions`` those in the tablet. ``decode`` says what each message does, ``row_faults`` why
+one cannot be taken. ``survey`` collects what the DDLs of a window say, since other records of the window need it.
 
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (RowMessage, CDCSDKProtoRecordPB) and src/yb/cdc/cdcsdk_producer.cc.
 """
@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from transforms.feed.feed import Feed
 from transforms.formats.yugabyte import decode, proposing, schemas, survey
 from transforms.record import Record
+from transforms.records import json_documents
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import ExtraAsset, SourceFormat
-from transforms.splitting import json_documents
-from transforms.splitting.limits import DEFAULTS, Limits
 
 
 def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:

@@ -3,7 +3,7 @@
 One op id may cover a whole batch of rows: the place in the batch orders them, and what they say tells them apart.
 BEGIN, DDL and SAFEPOINT may have no op id; they stand where their neighbours do. Each response is looked at once, from
 its end and from its start. Put here what is found by comparing the messages of one response. Not here: positions, which
-follow from these places (``positions``).
+follow from these places (``log_positions``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from transforms.formats.yugabyte.row_message import ROWS, OpId, RowMessage
 
 
-def place(messages: Sequence[RowMessage]) -> None:
+def count(messages: Sequence[RowMessage]) -> None:
     """Give each message its place in its batch, and the op ids before and after it where it has none."""
     if _share_op_ids(messages):
         _place_in_batches(messages)

@@ -1,7 +1,7 @@
 """From a GetChanges response to its events: the checkpoint's note first, then one event for each row message.
 
-Put here what each operation becomes. Not here: the values of its tuples (``tuples``), where it stands (``positions``),
-what a DDL says (``schemas``), and why one cannot be taken (``row_faults``).
+Put here what each operation becomes. Not here: the values of its tuples (``tuples``), where it stands
+(``log_positions``), what a DDL says (``schemas``), and why one cannot be taken (``row_faults``).
 """
 
 from __future__ import annotations
@@ -19,17 +19,24 @@ from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import DROP_COLUMN
-from transforms.formats.yugabyte import batches, get_changes, positions, schemas, survey, tuples
+from transforms.formats.yugabyte import batches, get_changes, log_positions, schemas, survey, tuples
 from transforms.formats.yugabyte.row_faults import row_fault
 from transforms.formats.yugabyte.row_message import ROWS, RowMessage
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
 
 EFFECTS: Final[Mapping[str | None, str]] = {
-    **{"INSERT": "put", "READ": "put", "UPDATE": "merge", "DELETE": "remove", "TRUNCATE": "remove"},
+    **{
+        "INSERT": "replace",
+        "READ": "replace",
+        "UPDATE": "update",
+        "DELETE": "remove",
+        "TRUNCATE": "remove",
+    },
     **{"BEGIN": "begin", "COMMIT": "commit", "DDL": "note", "SAFEPOINT": "note"},
 }
-"""An insert puts a whole row, an update merges: no tuple shows whether the stream's record type sends whole rows."""
+"""An insert replaces the row, an update updates columns of it: no tuple shows whether the stream's record type sends
+whole rows."""
 
 _OF_NEW_ROW: Final = frozenset(("INSERT", "READ"))
 _OF_ROW: Final = frozenset(("INSERT", "UPDATE", "DELETE", "READ"))
@@ -61,12 +68,12 @@ def decoder(feed: Feed, surveyed: Mapping[str, survey.Facts]) -> Decode:
             return [
                 _unreadable(tablets.of_response(document, record.object, feed), unreadable.fault)
             ]
-        batches.place(response.messages)
+        batches.count(response.messages)
         origin = tablets.of_response(document, record.object, feed)
         source = ResponseContext(
             origin, response.checkpoint, record.window, described.get(record.window, {})
         )
-        note = checkpoints.note(response.checkpoint, get_changes.committed_place(response), origin)
+        note = checkpoints.note(response.checkpoint, get_changes.committed_op_id(response), origin)
         return [note, *[_event(message, source) for message in response.messages]]
 
     return decode
@@ -78,8 +85,8 @@ def _unreadable(origin: Origin, fault: Fault) -> Event:
         effect="note",
         name=None,
         stream=origin.tablet,
-        position=checkpoints.START,
-        stable_prefix=len(checkpoints.START),
+        log_position=checkpoints.START,
+        dedup_prefix=len(checkpoints.START),
         identity=(origin.tablet,),
         fault=fault,
     )
@@ -87,8 +94,8 @@ def _unreadable(origin: Origin, fault: Fault) -> Event:
 
 def _event(message: RowMessage, source: ResponseContext) -> Event:
     op, tablet = message.op, source.origin.tablet
-    place = positions.position(message, source.checkpoint)
-    fault = row_fault(message, place)
+    log_position = log_positions.log_position(message, source.checkpoint)
+    fault = row_fault(message, log_position)
     dropped = _dropped(message, source.window)
     transaction = None
     if message.transaction_id is not None and op in _IN_TRANSACTION:
@@ -96,7 +103,7 @@ def _event(message: RowMessage, source: ResponseContext) -> Event:
     expire = message.schema is not None and message.schema.rows_expire
     return Event(
         operation=_operation(message) if dropped is None else DROP_COLUMN,
-        effect=EFFECTS.get(op, "note") if dropped is None else "merge",
+        effect=EFFECTS.get(op, "note") if dropped is None else "update",
         name=message.name,
         schema=message.schema_name,
         before=_before(message) if fault is None and op in _OF_ROW else {},
@@ -104,9 +111,9 @@ def _event(message: RowMessage, source: ResponseContext) -> Event:
         scope={} if op == "TRUNCATE" or dropped is not None else None,
         stream=tablet,
         transaction=transaction,
-        position=place,
-        stable_prefix=positions.stable_prefix(message, place),
-        identity=positions.identity(message, tablet, place, source.checkpoint),
+        log_position=log_position,
+        dedup_prefix=log_positions.dedup_prefix(message, log_position),
+        identity=log_positions.identity(message, tablet, log_position, source.checkpoint),
         event_at=moment(message.row.get("commit_time")),
         stream_schema=_stream_schema(message, source),
         warnings=(schemas.TIME_TO_LIVE.word,) if expire else (),

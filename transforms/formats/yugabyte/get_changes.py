@@ -1,6 +1,6 @@
 """A GetChanges response of the CDC SDK: its row messages, as they are written.
 
-Put here how a response is read. Not here: where each stands (``batches``, ``positions``), and what it does
+Put here how a response is read. Not here: where each stands (``batches``, ``log_positions``), and what it does
 (``decode``).
 
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (GetChangesResponsePB, CDCSDKProtoRecordPB, RowMessage).
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from transforms.families.yugabyte import checkpoints, declared
-from transforms.families.yugabyte.checkpoints import Checkpoint, CommittedPlace
+from transforms.families.yugabyte.checkpoints import Checkpoint, CommittedOpId
 from transforms.families.yugabyte.declared import NOT_DECLARED, Declared
 from transforms.families.yugabyte.messages import (
     ADDED,
@@ -133,12 +133,12 @@ def _op_id(op_id: object, op: str | None) -> OpId | None:
     return term, index, AFTER_TRANSACTION if op == "COMMIT" else whole(parts.get("write_id")) or 0
 
 
-def committed_place(response: Response) -> CommittedPlace:
-    """The place at which a consumer has everything that the response commits.
+def committed_op_id(response: Response) -> CommittedOpId:
+    """The op id at which a consumer has everything that the response commits.
 
-    A response commits something if it has a COMMIT, or a row outside any transaction. Then the place is its checkpoint,
+    A response commits something if it has a COMMIT, or a row outside any transaction. Then the op id is its checkpoint,
     unless that is missing or lies within a transaction; else the op id of the last COMMIT that has one. Where there is
-    no such place, it is ``NOTHING``.
+    no such op id, it is ``NOTHING``.
     """
     has_end, last = False, None
     for message in response.messages:
@@ -146,7 +146,7 @@ def committed_place(response: Response) -> CommittedPlace:
             has_end, last = True, message.op_id or last
         elif message.transaction_id is None and (message.op in ROWS or message.op == "READ"):
             has_end = True
-    place = response.checkpoint.place
-    if has_end and place is not None and response.checkpoint.key is None:
-        return place
+    op_id = response.checkpoint.op_id
+    if has_end and op_id is not None and response.checkpoint.key is None:
+        return op_id
     return last[:2] if last is not None else checkpoints.NOTHING

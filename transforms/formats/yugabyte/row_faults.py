@@ -10,13 +10,13 @@ from typing import Final
 
 from transforms.fault import Fault, shown
 from transforms.formats.yugabyte import tuples
-from transforms.formats.yugabyte.positions import Position
+from transforms.formats.yugabyte.log_positions import LogPosition
 from transforms.formats.yugabyte.row_message import OPERATIONS, ROWS, RowMessage
 
 _AT_OP_ID: Final = frozenset((*ROWS, "COMMIT"))
 
 
-def row_fault(message: RowMessage, place: Position | None) -> Fault | None:
+def row_fault(message: RowMessage, log_position: LogPosition | None) -> Fault | None:
     """Why a row message cannot be read, or put in order."""
     op = message.op
     if message.op_as_written is None:
@@ -26,8 +26,8 @@ def row_fault(message: RowMessage, place: Position | None) -> Fault | None:
         return Fault(
             "unknown_operation", f"op {shown(message.op_as_written)} is not known; {known}"
         )
-    if place is None and op in _AT_OP_ID:
-        what = "no cdc_sdk_op_id with term and index: it has no place in its tablet"
+    if log_position is None and op in _AT_OP_ID:
+        what = "no cdc_sdk_op_id with term and index: it has no log position in its tablet"
         return Fault("missing_field", f"{op} has {what}")
     tuples_of = (message.new, message.old, message.key)
     for values in tuples_of:

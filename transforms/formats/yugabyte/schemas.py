@@ -2,7 +2,7 @@
 
 A DDL message holds the whole list of columns as it is from there on (CDCSDKSchemaPB). It is sent once per tablet, at
 the start of every stream and after every ALTER. Put here what a description of a table says. Not here: where it stands
-(``positions``), and which of several counts (``survey``).
+(``log_positions``), and which of several counts (``survey``).
 """
 
 from __future__ import annotations

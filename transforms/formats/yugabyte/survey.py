@@ -14,7 +14,7 @@ from transforms.families.yugabyte import declared
 from transforms.families.yugabyte.messages import UnreadableResponse, message_of_record
 from transforms.families.yugabyte.scalars import whole
 from transforms.feed.feed import Feed
-from transforms.formats.yugabyte import batches, get_changes, positions, schemas
+from transforms.formats.yugabyte import batches, get_changes, log_positions, schemas
 from transforms.record import BronzeRecord
 
 Facts: TypeAlias = "frozenset[tuple[object, ...]]"
@@ -36,14 +36,14 @@ def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]
             )
         except UnreadableResponse:
             return
-        batches.place(response.messages)
+        batches.count(response.messages)
         for message in response.messages:
             if message.op == "DDL":
                 schema = None if message.schema is None else schemas.described(message.schema)
-                place = positions.position(message, response.checkpoint)
+                log_position = log_positions.log_position(message, response.checkpoint)
                 described = None if schema is None else tuple(schema)
                 version = whole(message.row.get("schema_version"))
-                yield message.schema_name, message.name, version, place, described
+                yield message.schema_name, message.name, version, log_position, described
 
     return survey
 
@@ -63,5 +63,5 @@ def newest(facts: Facts) -> Described:
 
 
 def _age(fact: tuple[Any, ...]) -> tuple[object, ...]:
-    _, _, version, place, described = fact
-    return (-1 if version is None else version, place or (), described or ())
+    _, _, version, log_position, described = fact
+    return (-1 if version is None else version, log_position or (), described or ())

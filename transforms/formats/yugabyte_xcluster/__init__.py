@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from transforms.feed.feed import Feed
 from transforms.formats.yugabyte_xcluster import decode, proposing
 from transforms.record import Record
+from transforms.records import json_documents
+from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import SourceFormat
-from transforms.splitting import json_documents
-from transforms.splitting.limits import DEFAULTS, Limits
 
 
 def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:

@@ -33,7 +33,11 @@ BYTES_ARE_BASE64: Final = EventWarning(
     "They were taken as they stand; look at how the client writes bytes. A text that happens to be base64 is misread.",
 )
 
-EFFECTS: Final[Mapping[str | None, str]] = {"WRITE": "merge", "DELETE": "remove", "APPLY": "commit"}
+EFFECTS: Final[Mapping[str | None, str]] = {
+    "WRITE": "update",
+    "DELETE": "remove",
+    "APPLY": "commit",
+}
 """What operations do to the current row; all others are notes."""
 
 
@@ -102,7 +106,7 @@ def _unreadable(source: ResponseContext, fault: Fault) -> Event:
         effect="note",
         name=source.table,
         stream=source.origin.tablet,
-        position=checkpoints.START,
+        log_position=checkpoints.START,
         identity=(source.origin.tablet,),
         fault=fault,
     )
@@ -113,7 +117,7 @@ def _event(record: Record, source: ResponseContext) -> Event:
     fault = record_fault(record)
     is_apply = op == "APPLY"
     at = record.commit_at if is_apply else record.at
-    place = (*checkpoints.START, *at) if is_apply else (*checkpoints.START, *at, record.place)
+    log_position = (*checkpoints.START, *at) if is_apply else (*checkpoints.START, *at, record.rank)
     transaction = None
     if record.transaction_id is not None and (is_apply or op in ROWS):
         name = f"{tablet}/{record.transaction_id}"
@@ -127,8 +131,8 @@ def _event(record: Record, source: ResponseContext) -> Event:
         after=image(record.columns) if fault is None and op == "WRITE" else {},
         stream=tablet,
         transaction=transaction,
-        position=place,
-        stable_prefix=4,
+        log_position=log_position,
+        dedup_prefix=4,
         identity=(tablet, record.transaction_id) if is_apply else (tablet, *map(as_text, at)),
         event_at=_event_at(record),
         warnings=(BYTES_ARE_BASE64.word,) if has_unencoded_bytes else (),

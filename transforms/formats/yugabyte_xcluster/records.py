@@ -51,7 +51,7 @@ class Record:
 
     ``op_as_written``: the operation as it is written; ``op``: its name, None where it is not known. ``at``,
     ``commit_at``: the record's hybrid time, and the one at which its transaction commits. ``columns``: those of its
-    key, which are ``key_size``, and then those of its changes. ``place``: see ``assign_places``.
+    key, which are ``key_size``, and then those of its changes. ``rank``: see ``assign_ranks``.
     """
 
     op_as_written: str | None
@@ -63,7 +63,7 @@ class Record:
     transaction_id: str | None
     columns: Sequence[Column]
     key_size: int
-    place: int = 0
+    rank: int = 0
 
     @property
     def key(self) -> Sequence[Column]:
@@ -77,7 +77,7 @@ def of_response(response: Mapping[str, Any], texts: Collection[str]) -> list[Rec
     if response.get("records") is None and response.get("operation") is not None:
         messages = [response]
     found = [_record(one, texts) for one in messages]
-    assign_places(found)
+    assign_ranks(found)
     return found
 
 
@@ -109,7 +109,7 @@ def _record(message: object, texts: Collection[str]) -> Record:
     )
 
 
-def assign_places(records: Sequence[Record]) -> None:
+def assign_ranks(records: Sequence[Record]) -> None:
     """Give each record its place among the records of its hybrid time.
 
     The place is minus the number of different records that come after it; identical records share the place of the
@@ -124,7 +124,7 @@ def assign_places(records: Sequence[Record]) -> None:
         others = of_time.setdefault(record.time, {})
         whose.append((record, others, others.setdefault(_content(record), len(others))))
     for record, others, at in whose:
-        record.place = at + 1 - len(others)
+        record.rank = at + 1 - len(others)
 
 
 def _content(record: Record) -> tuple[object, ...]:

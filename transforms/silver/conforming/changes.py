@@ -30,7 +30,7 @@ class Row:
 
     The fields are the columns of silver and of quarantine (``CHANGE`` and ``QUARANTINE`` in
     ``assets/columns/silver.py``), and these: ``fault``: why the row goes into quarantine; None for a row of silver.
-    ``payload``: the record's bytes, where the row is refused or may still be (too late). ``tally``: how the row is
+    ``payload``: the record's bytes, where the row is quarantined or may still be (too late). ``tally``: how the row is
     counted. ``facts``: what the window's accounting needs besides counts, as JSON; None for most rows. ``segment``: as
     in ``Event``. ``is_first``: whether it is the first row of its bronze record.
     """
@@ -50,8 +50,8 @@ class Row:
     scope: Texts | None
     stream: str | None
     transaction: Transaction | None
-    position: tuple[int | None, ...] | None
-    stable_prefix: int
+    log_position: tuple[int | None, ...] | None
+    dedup_prefix: int
     event_id: str | None
     event_at: int | None
     extracted_at: int | None

@@ -88,9 +88,9 @@ class Conformed:
             event.effect in CONTROL and declaration.fault.reason == "missing_table"
         ):
             return declaration.fault
-        if event.position is None or not all(map(fits_64_bits, event.position)):
+        if event.log_position is None or not all(map(fits_64_bits, event.log_position)):
             return Fault(
-                "unknown_position", f"the event's place in its source is {shown(event.position)}"
+                "unknown_position", f"the event's log position is {shown(event.log_position)}"
             )
         for name in unfit_after:
             return faults.misfit(name, event.after[name], declaration)
@@ -121,10 +121,12 @@ class Conformed:
         if not is_key_change(event, self.key, self.old_key):
             effect = event.effect
             if declaration.is_keyless and of_one_row:
-                effect = {"put": "add", "remove": "take"}.get(effect, effect)
+                effect = {"replace": "increment", "remove": "decrement"}.get(effect, effect)
             return [self._row(effect, self.key, self.after)]
         whole = new_row(event, self.before, self.after)
-        old = self._row("take" if declaration.is_keyless else "remove", self.old_key, self.after)
+        old = self._row(
+            "decrement" if declaration.is_keyless else "remove", self.old_key, self.after
+        )
         old.derived, old.tally, old.facts, old.is_first = KEY_CHANGE, DERIVED, None, False
         effect = self._effect_of_move(whole)
         new = self._row(effect, self.key, whole, is_partial=effect == "move")
@@ -138,16 +140,16 @@ class Conformed:
         whole.
         """
         if self.declaration.is_keyless:
-            return "add"
+            return "increment"
         known = self.declaration.column_types or {}
         is_open = self.declaration.policies.add_column == "evolve"
         if self.event.operation == "update" and (is_open or known.keys() - whole.keys()):
             return "move"
-        return "put"
+        return "replace"
 
     def _row(self, effect: str, key: Key | None, after: Texts, *, is_partial: bool = False) -> Row:
         record, event, declaration = self.record, self.event, self.declaration
-        is_refused = event.fault is not None
+        is_quarantined = event.fault is not None
         return Row(
             record.window,
             declaration.table,
@@ -164,8 +166,8 @@ class Conformed:
             self.scope,
             event.stream,
             event.transaction,
-            event.position,
-            event.stable_prefix,
+            event.log_position,
+            event.dedup_prefix,
             self.event_id,
             event.event_at,
             event.extracted_at,
@@ -175,10 +177,10 @@ class Conformed:
             record.byte_offset,
             self.ordinal,
             event.fault,
-            record.payload if is_refused else None,
+            record.payload if is_quarantined else None,
             tally_of(event),
             None
-            if is_refused
+            if is_quarantined
             else facts_of(event, declaration, self.undeclared, is_partial=is_partial, key=key),
             event.segment,
             self.ordinal == 0,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from transforms.change import HOLD
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.event import Event
 from transforms.feed.feed import Feed
-from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
 from transforms.silver.conforming import faults, masking, renames
 from transforms.silver.conforming.changes import (
@@ -28,16 +28,19 @@ Conform: TypeAlias = Callable[[BronzeRecord, Sequence[Event]], list[Row]]
 
 
 def conformer(
-    feed: Feed, *, describes_tables: bool, horizons: Mapping[str, Horizon] | None = None
+    feed: Feed,
+    *,
+    describes_tables: bool,
+    compaction_watermarks: Mapping[str, CompactionWatermark] | None = None,
 ) -> Conform:
     """The function that applies a feed's declarations to the events of one record; for one process to keep.
 
-    ``describes_tables``: whether the feed's stream may describe tables. ``horizons``: of the gold tables that have one:
-    what is at or below it keeps its record, for it may be refused yet.
+    ``describes_tables``: whether the feed's stream may describe tables. ``compaction_watermarks``: of the gold tables
+    that have one: what is at or below it keeps its record, for it may be quarantined yet.
     """
     declarations, epochs = Declarations(feed, describes_tables=describes_tables), Epochs(feed)
     holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
-    holds = feed.scope_deletes == "hold" or holds_drops
+    holds = feed.range_deletes == "hold" or holds_drops
     masks_columns = feed.masks_columns
     released = frozenset(one.event_id for one in feed.decisions.releases)
 
@@ -58,15 +61,15 @@ def conformer(
         rows: list[Row] = []
         for one in found:
             rows += one.rows()
-        if horizons:
+        if compaction_watermarks:
             for row in rows:
                 if (
                     row.fault is None
-                    and row.position is not None
+                    and row.log_position is not None
                     and is_covered(
-                        horizons.get(row.table or ""),
-                        cast("tuple[int, ...]", row.position),
-                        row.stable_prefix,
+                        compaction_watermarks.get(row.table or ""),
+                        cast("tuple[int, ...]", row.log_position),
+                        row.dedup_prefix,
                     )
                 ):
                     row.payload = record.payload
@@ -88,4 +91,4 @@ def _waits(one: Conformed, feed: Feed) -> bool:
     if one.scope is None or one.scope or one.event_id is None:
         return False
     is_held_drop = faults.is_column_drop(event) and one.declaration.policies.drop_column == "hold"
-    return is_held_drop or (feed.scope_deletes == "hold" and event.effect == "remove")
+    return is_held_drop or (feed.range_deletes == "hold" and event.effect == "remove")

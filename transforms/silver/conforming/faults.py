@@ -35,7 +35,7 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
             return None
         missing = [name for name, part in zip(columns, key, strict=True) if part is None]
         return Fault("missing_key", f"key column {', '.join(missing)} is absent or null")
-    needs_before = event.effect in ("remove", "merge") or (
+    needs_before = event.effect in ("remove", "update") or (
         event.operation == "replace" and event.before
     )
     lacking = [name for name in columns if name not in event.before] if needs_before else []

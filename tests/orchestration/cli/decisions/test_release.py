@@ -77,7 +77,10 @@ def test_one_event_of_several_tables_is_listed_for_each(lake: Lake) -> None:
         ],
         {"w1": 4, "w2": 1},
     )
-    found = [(one.event_id, one.table, one.windows, one.place) for one in release.held(lake, FEED)]
+    found = [
+        (one.event_id, one.table, one.windows, one.source_location)
+        for one in release.held(lake, FEED)
+    ]
     assert found == [
         ("e1", "triples", ("w1",), "a.jsonl line 2"),
         ("e1", "nodes", ("w1", "w2"), "a.jsonl line 1"),

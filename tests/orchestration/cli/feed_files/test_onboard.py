@@ -157,19 +157,19 @@ def test_a_folder_that_may_not_be_read_says_so(drops: str) -> None:
 
 def test_rubbish_is_of_no_format(tmp_path: Path) -> None:
     landing = laid(tmp_path, {"a.json": bytes(range(256)) * 40, "b.csv": b"\x00\x01,\x02\n"})
-    with pytest.raises(FormatUnclear, match="of no format that Weir recognises") as refused:
+    with pytest.raises(FormatUnclear, match="of no format that Weir recognises") as quarantined:
         onboarded(landing)
-    assert "a.json begins with" in str(refused.value)
-    assert refused.value.candidates == ()
+    assert "a.json begins with" in str(quarantined.value)
+    assert quarantined.value.candidates == ()
 
 
 def test_drops_of_two_formats_need_two_feeds(tmp_path: Path) -> None:
     landing = laid(
         tmp_path, {"arcion/a.json": pets(("1", "Rex")), "dbz/b.json": json.dumps(DEBEZIUM).encode()}
     )
-    with pytest.raises(FormatUnclear, match="several formats lie here") as refused:
+    with pytest.raises(FormatUnclear, match="several formats lie here") as quarantined:
         onboarded(landing)
-    assert {*refused.value.candidates} == {"arcion_s3_json", "debezium"}
+    assert {*quarantined.value.candidates} == {"arcion_s3_json", "debezium"}
     # Either can be had alone.
     assert onboarded(landing, files="dbz/*.json").feed.format == "debezium"
     assert onboarded(f"{landing}/arcion").feed.format == "arcion_s3_json"
@@ -214,7 +214,7 @@ def test_of_a_large_landing_little_is_read(tmp_path: Path, monkeypatch: pytest.M
     assert len(read) == 5
     assert {"big.json", "big.json.gz"} <= read.keys()
     # Where the sample is cut, half a record is no fault of the drop.
-    assert found.preview.refused == ()
+    assert found.preview.quarantined == ()
     assert 2 < found.preview.records < 200
 
 
@@ -276,7 +276,7 @@ def test_columns_that_no_delta_table_can_have_get_a_name_and_keep_their_values(
     (row,) = found.gold()["pets"]
     assert {str(value) for value in row.values()} == {"1", "7", "2.50", "x"}
     assert "unit_x0020_price" in row
-    assert found.preview.refused == ()
+    assert found.preview.quarantined == ()
 
 
 def test_tables_of_one_name_in_two_schemas_are_told_apart(tmp_path: Path) -> None:

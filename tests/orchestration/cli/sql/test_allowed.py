@@ -49,7 +49,7 @@ def placed(lake: Lake, tmp_path: Path, sql: str) -> str:
 
 
 # By what is found: the words that the error has for it.
-REFUSED = {
+TO_QUARANTINE = {
     "SELECT TRANSFORM (id) USING 'touch MARKED' AS (x) FROM gold.shop.a": "TRANSFORM",
     "SELECT * FROM (SELECT TRANSFORM (id) USING 'touch MARKED' AS (x) FROM gold.shop.a)": "TRANSFORM",
     "SELECT 1 WHERE EXISTS (SELECT TRANSFORM (id) USING 'touch MARKED' FROM gold.shop.a)": "TRANSFORM",
@@ -172,13 +172,13 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("sql", REFUSED)
+@pytest.mark.parametrize("sql", TO_QUARANTINE)
 def test_what_is_not_weirs_is_refused(lake: Lake, tmp_path: Path, sql: str) -> None:
     typed = placed(lake, tmp_path, sql)
     with pytest.raises(QueryRefused) as refused:
         if in_process.answered(lake, statement.parsed(typed)) is None:
             statement.answered(lake, typed).collect()
-    assert placed(lake, tmp_path, REFUSED[sql]) in refused.value.fault
+    assert placed(lake, tmp_path, TO_QUARANTINE[sql]) in refused.value.fault
     assert SECRET not in str(refused.value)
     # Spark's own words in brackets, but for those on a mistake in writing, mean that it went to look.
     assert not refused.value.fault.startswith("[") or "PARSE" in refused.value.fault

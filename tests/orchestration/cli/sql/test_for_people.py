@@ -20,7 +20,7 @@ ROWS = pa.table(
         "id": [1],
         "checksum": [DIGEST],
         "_weir_event_id": [DIGEST],
-        "_weir_position": pa.array([[0, 7]], pa.list_(pa.int64())),
+        "_weir_log_position": pa.array([[0, 7]], pa.list_(pa.int64())),
     }
 )
 
@@ -35,9 +35,9 @@ def test_a_star_leaves_weirs_own_columns_out_and_says_so() -> None:
     parsed = statement.parsed("SELECT * FROM gold.shop.customers")
     short, hidden = shortened(of_arrow(ROWS), parsed)
     assert list(short.columns) == ["id", "checksum"]
-    assert hidden == ["_weir_event_id", "_weir_position"]
+    assert hidden == ["_weir_event_id", "_weir_log_position"]
     assert notice_of(hidden) == (
-        "2 columns of Weir's own left out (_weir_event_id, _weir_position);"
+        "2 columns of Weir's own left out (_weir_event_id, _weir_log_position);"
         " --all-columns shows them"
     )
 
@@ -75,7 +75,7 @@ def test_a_record_is_printed_as_the_text_that_it_is(
     [
         ("pets__history", "_weir_valid_from"),
         ("triples", "_weir_member"),
-        ("pets__tombstones", "_weir_position"),
+        ("pets__tombstones", "_weir_log_position"),
     ],
 )
 def test_what_says_what_a_row_is_stays(table: str, column: str) -> None:
@@ -105,6 +105,6 @@ def test_the_table_for_people_alone_is_short(
     write_deltalake(path, ROWS)
     query.query("SELECT * FROM gold.shop.customers", str(tmp_path), style, all_columns)
     printed = capsys.readouterr()
-    assert ("_weir_position" in printed.out) is is_whole
+    assert ("_weir_log_position" in printed.out) is is_whole
     assert ("--all-columns" in printed.err) is not is_whole
     assert DIGEST in printed.out

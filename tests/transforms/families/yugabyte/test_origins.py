@@ -68,7 +68,7 @@ def test_notes_order_as_checkpoints_do() -> None:
         *(Checkpoint(2, 5), Checkpoint(2, 6)),
     ]  # fmt: skip
     notes = [checkpoints.note(one, (1, 2), Origin("t1", "s1")) for one in rising]
-    places = [one.position for one in notes]
+    places = [one.log_position for one in notes]
     assert places == sorted(places, key=lambda place: place or ())
     assert notes[0].after == {
         **{"term": "1", "index": "90", "write_id": None, "key": None, "snapshot_time": None},
@@ -77,9 +77,9 @@ def test_notes_order_as_checkpoints_do() -> None:
     assert (notes[0].derived, notes[0].operation, notes[0].effect) == ("checkpoint", "checkpoint", "note")  # fmt: skip
 
 
-def test_a_checkpoint_without_a_term_has_no_place() -> None:
+def test_a_checkpoint_without_a_term_has_no_op_id() -> None:
     note = checkpoints.note(Checkpoint(None, 5), checkpoints.NOTHING, Origin("t1", None))
-    assert note.position == (0, 1)
+    assert note.log_position == (0, 1)
 
 
 def test_the_most_exact_name_finds_the_declared_table() -> None:

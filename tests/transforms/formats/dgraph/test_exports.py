@@ -83,7 +83,7 @@ def test_a_value_is_one_text_in_the_stream_and_in_both_exports(
     assert stream.after["value"] == (value or stream.after["value"])
     assert stream.after["value_type"] == kind
     assert of_rdf.identity == of_json.identity
-    assert of_rdf.position == of_json.position == (0, 1, 100, 3)
+    assert of_rdf.log_position == of_json.log_position == (0, 1, 100, 3)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_document_that_is_no_triple_goes_to_quarantine(
     assert event.fault.reason == reason
     assert detail in event.fault.detail
     assert event.operation == "read"
-    assert event.position == (0, 1, 100, 3)
+    assert event.log_position == (0, 1, 100, 3)
     assert event.after == {}
 
 
@@ -166,8 +166,8 @@ def test_an_export_is_no_neighbour_of_events(feed: Feed) -> None:
     document = '{"uid":"0x3","namespace":"0x0","name":"a"}'
     alone = one_of(feed, f"{FOLDER}a.json", event)
     both = read(feed, f"{FOLDER}a.json", f"{document}\n{event}\n{document}")
-    assert sorted(one.position or () for one in both) == [
-        alone.position,
+    assert sorted(one.log_position or () for one in both) == [
+        alone.log_position,
         (0, 1, 100, 3),
         (0, 1, 100, 3),
     ]

@@ -101,11 +101,11 @@ def test_a_commit_that_a_window_cuts_keeps_its_order_and_a_record_twice_is_one(t
     of_topic += [("04", 10, name("c")), ("04", 11, name("y", 6))]
     records = [record(at, NAMESPACE_0, value, window) for window, at, value in of_topic]
     made = decoded(topic, records)
-    ordered = sorted(made, key=lambda pair: pair[1].position or ())
+    ordered = sorted(made, key=lambda pair: pair[1].log_position or ())
     assert [one.byte_offset for one, _ in ordered] == [7, 8, 9, 10, 11]
-    once = {one.byte_offset: (event.position, event.identity) for one, event in made}
+    once = {one.byte_offset: (event.log_position, event.identity) for one, event in made}
     for one, event in decoded(topic, records * 2):
-        assert (event.position, event.identity) == once[one.byte_offset]
+        assert (event.log_position, event.identity) == once[one.byte_offset]
 
 
 def test_what_waits_is_small_and_of_plain_values(topic: Feed) -> None:
@@ -169,7 +169,7 @@ def test_a_record_that_is_no_event_goes_to_quarantine(
 @pytest.mark.parametrize("written", ['"5"', "5"])
 def test_a_timestamp_may_be_written_as_a_text(topic: Feed, written: str) -> None:
     event = one_of(topic, NAMESPACE_0, name("a").replace(b":5}", f":{written}}}".encode()))
-    assert event.position == (0, 1, 5, 1, -1, 1, 4)
+    assert event.log_position == (0, 1, 5, 1, -1, 1, 4)
 
 
 def test_a_fault_breaks_a_delivery_as_the_gap_that_it_may_be(feed: Feed) -> None:

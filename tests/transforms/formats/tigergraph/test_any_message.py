@@ -128,9 +128,9 @@ def check(one: Event) -> None:
             (text or "").encode()
     assert all(text is None or type(text) is str for text in one.identity)
     if one.fault is None:
-        assert one.position is not None
-        assert all(type(part) is int for part in one.position)
-        assert one.stable_prefix == len(one.position) == 5
+        assert one.log_position is not None
+        assert all(type(part) is int for part in one.log_position)
+        assert one.dedup_prefix == len(one.log_position) == 5
     else:
         assert (one.effect, one.before, one.after) == ("note", {}, {})
         assert type(one.fault.reason) is type(one.fault.detail) is str

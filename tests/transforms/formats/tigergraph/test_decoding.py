@@ -25,19 +25,19 @@ def in_short(found: list[Event]) -> list[tuple[object, ...]]:
     ]
 
 
-def test_a_vertex_is_merged_with_what_its_message_mentions() -> None:
+def test_a_vertex_is_updated_with_what_its_message_mentions() -> None:
     content = {"n": {"op": "Add", "value": 3}, **overwritten(born=0, new=1.5)}
     assert events(vertex("1", content=content, graph="Social")) == [
         Event(
             operation="insert",
-            effect="merge",
+            effect="update",
             name="vertex_Person",
             schema="Social",
             after={"uid": "1", "id": "1", "n": "3", "born": "1970-01-01 00:00:00", "new": "1.5"},
             attribute_ops={"n": "Add"},
             stream="1",
-            position=(0, 1, 5, 0, 0),
-            stable_prefix=5,
+            log_position=(0, 1, 5, 0, 0),
+            dedup_prefix=5,
             identity=(
                 *("1|1700000000001|5|0", "vertex", "insert", "Person", "1"),
                 *(None, None, None, None, None),
@@ -49,7 +49,7 @@ def test_a_vertex_is_merged_with_what_its_message_mentions() -> None:
 
 def test_an_insert_only_gives_values_to_a_new_vertex_alone() -> None:
     (one,) = events(vertex(operator="insert-only", content=overwritten(n=3)))
-    assert (one.operation, one.effect) == ("insert-only", "merge")
+    assert (one.operation, one.effect) == ("insert-only", "update")
     assert one.attribute_ops == {"n": "IgnoreIfExisted"}
 
 
@@ -65,7 +65,7 @@ def test_a_deleted_vertex_takes_its_edges_along(operator: str) -> None:
         ("edge_Has", "remove", "vertex_deleted", {"from_type": "Company", "from_uid": "c"}),
     ]
     assert {one.operation for one in found} == {"delete"}
-    assert {one.position for one in found} == {(0, 1, 5, 0, 0)}
+    assert {one.log_position for one in found} == {(0, 1, 5, 0, 0)}
 
 
 def test_a_deleted_vertex_type_takes_all_edges_of_the_type_along() -> None:
@@ -85,9 +85,13 @@ def test_a_deleted_vertex_type_takes_all_edges_of_the_type_along() -> None:
 def test_an_edge_brings_its_source_with_the_key_in_its_uid() -> None:
     own, source = events(edge("2", "1", content=overwritten(w=5)))
     key = {"from_type": "Person", "from_uid": "2", "to_type": "Person", "to_uid": "1"}
-    assert (own.name, own.effect) == ("edge_Likes", "merge")
+    assert (own.name, own.effect) == ("edge_Likes", "update")
     assert own.after == {**key, "discriminator": "", "w": "5"}
-    assert (source.name, source.effect, source.derived) == ("vertex_Person", "merge", "edge_source")
+    assert (source.name, source.effect, source.derived) == (
+        "vertex_Person",
+        "update",
+        "edge_source",
+    )
     assert source.after == {"uid": "2", "id": "2"}
     assert source.identity == own.identity
     assert source.warnings == ()
@@ -146,16 +150,16 @@ def test_a_delete_all_is_for_every_direction_in_which_an_edge_is_stored() -> Non
 
 
 @pytest.mark.parametrize(
-    ("mid", "position", "stream"),
+    ("mid", "log_position", "stream"),
     [
         ("1|1700000000001|33|2", (0, 1, 33, 0, 2), "1"),
         (" 12|1700000000001|33|2|1 ", (0, 1, 33, 2, 1), "12"),
         ("01|1|999999999999999999|010|007", (0, 1, 10**18 - 1, 10, 7), "1"),
     ],
 )
-def test_a_mid_is_numbers(mid: str, position: tuple[int, ...], stream: str) -> None:
+def test_a_mid_is_numbers(mid: str, log_position: tuple[int, ...], stream: str) -> None:
     (one,) = events(vertex(mid=mid))
-    assert (one.position, one.stream, one.identity[0]) == (position, stream, mid.strip())
+    assert (one.log_position, one.stream, one.identity[0]) == (log_position, stream, mid.strip())
 
 
 @pytest.mark.parametrize(
@@ -184,7 +188,7 @@ def test_what_a_restored_backup_holds_changes_nothing() -> None:
     last = {"mid": "7|1700000000001|86|3|0"}
     (held,) = events(edge("a", "b", **last))
     assert (held.effect, held.operation, held.name, held.fault) == ("note", "insert", None, None)
-    assert (held.after, held.position) == ({}, (0, 1, 86, 3, 0))
+    assert (held.after, held.log_position) == ({}, (0, 1, 86, 3, 0))
     (refused,) = events(vertex(operator="upsert", **last))
     assert refused.fault is not None
     assert len(events(edge("a", "b", mid="7|1700000000001|87|0"))) == 2

@@ -56,10 +56,10 @@ def test_what_is_no_json_object_is_a_fault(payload: bytes, reason: str, detail: 
 def test_a_damaged_record_says_what_can_be_read() -> None:
     (one,) = events(vertex("1"), defect="cut short")
     assert one.fault == ("damaged_record", "cut short")
-    assert (one.name, one.position, one.stream) == ("vertex_Person", (0, 1, 5, 0, 0), "1")
+    assert (one.name, one.log_position, one.stream) == ("vertex_Person", (0, 1, 5, 0, 0), "1")
     (other,) = events(b"{", defect="cut short")
     assert other.fault == ("damaged_record", "cut short")
-    assert (other.name, other.position, other.stable_prefix) == (None, None, 0)
+    assert (other.name, other.log_position, other.dedup_prefix) == (None, None, 0)
 
 
 @pytest.mark.parametrize(

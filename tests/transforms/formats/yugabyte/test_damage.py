@@ -100,9 +100,11 @@ def check(event: Event) -> None:
         assert type(text) in (str, type(None))
     assert all(type(part) in (str, type(None)) for part in event.identity)
     if event.fault is None:
-        assert event.position is not None
-        assert all(type(number) is int for number in event.position)
-        assert all(-(2**63) <= number < 2**63 for number in event.position if number is not None)
+        assert event.log_position is not None
+        assert all(type(number) is int for number in event.log_position)
+        assert all(
+            -(2**63) <= number < 2**63 for number in event.log_position if number is not None
+        )
     else:
         assert len(event.fault.detail) < 1_000
     if event.stream_schema is not None:

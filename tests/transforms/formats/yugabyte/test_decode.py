@@ -22,14 +22,14 @@ def test_a_response_is_a_note_and_its_messages_in_their_order() -> None:
     )
     found = decoded(begun)
     assert [(one.operation, one.effect) for one in found] == [
-        *(("checkpoint", "note"), ("begin", "begin"), ("insert", "put")),
-        *(("update", "merge"), ("commit", "commit")),
+        *(("checkpoint", "note"), ("begin", "begin"), ("insert", "replace")),
+        *(("update", "update"), ("commit", "commit")),
     ]
-    assert [one.position for one in found] == [
+    assert [one.log_position for one in found] == [
         *((0, 1, 1, 99, 2**63 - 1), (0, 1, 1, 4), (0, 1, 1, 4, 1, 0), (0, 1, 1, 4, 2, 0)),
         (0, 1, 1, 4, 2**31 - 1),
     ]
-    assert [one.stable_prefix for one in found] == [2, 2, 5, 5, 5]
+    assert [one.dedup_prefix for one in found] == [2, 2, 5, 5, 5]
     assert found[2].after == {"id": "1", "name": "Rex"}
     assert found[3].after == {"id": "1", "name": None}
     assert {one.transaction for one in found[1:]} == {Transaction(f"t1/{UUID}")}
@@ -39,11 +39,11 @@ def test_a_response_is_a_note_and_its_messages_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("op", "operation", "effect"),
     [
-        (0, "insert", "put"),
-        ("1", "update", "merge"),
+        (0, "insert", "replace"),
+        ("1", "update", "update"),
         ("DELETE", "delete", "remove"),
         (" truncate ", "truncate", "remove"),
-        ("READ", "read", "put"),
+        ("READ", "read", "replace"),
         (8, "safepoint", "note"),
         (5, "ddl", "note"),
     ],
@@ -136,7 +136,7 @@ def test_a_value_that_is_not_read_is_not_taken_for_null(datum: dict[str, Any], k
         "unread_value",
         f"column id comes as {kind}, which is not read",
     )
-    assert (refused.after, refused.position) == ({}, (0, 1, 1, 4, 0, 0))
+    assert (refused.after, refused.log_position) == ({}, (0, 1, 1, 4, 0, 0))
     assert (taken.after, taken.fault) == ({"id": "2"}, None)
 
 
@@ -234,7 +234,7 @@ def test_a_consumer_stands_behind_what_is_committed(
 
 
 @pytest.mark.parametrize(
-    ("checkpoint", "commit_time", "position", "time"),
+    ("checkpoint", "commit_time", "log_position", "time"),
     [
         ({"snapshot_time": 8193}, 4096, (0, 0, 2, 1), "8193"),
         ({"snapshot_time": "0"}, "4096", (0, 0, 1, 0), "4096"),
@@ -243,28 +243,31 @@ def test_a_consumer_stands_behind_what_is_committed(
     ],
 )
 def test_a_snapshot_row_stands_at_the_snapshots_time(
-    checkpoint: dict[str, object], commit_time: object, position: tuple[int, ...], time: str | None
+    checkpoint: dict[str, object],
+    commit_time: object,
+    log_position: tuple[int, ...],
+    time: str | None,
 ) -> None:
     read = message(7, id=1, more={"commit_time": commit_time})
     found = decoded(response(read, cdc_sdk_checkpoint=checkpoint))[1]
-    assert (found.position, found.stable_prefix) == (position, 4)
+    assert (found.log_position, found.dedup_prefix) == (log_position, 4)
     assert found.identity == ("t1", "snapshot", time)
 
 
 def test_messages_without_an_op_id_stand_among_their_neighbours() -> None:
     first, second = message(0, (1, 4, 0), id=1), message(0, (1, 6, 0), id=2)
     every = decoded(response(message(3), first, ddl("id", "name"), message(4), second))
-    assert [one.position for one in every[1:]] == [
+    assert [one.log_position for one in every[1:]] == [
         *((0, 1, 1, 4), (0, 1, 1, 4, 0, 0)),
         *((0, 1, 1, 4, 0, 2**31 - 1), (0, 1, 1, 4, 0, 2**31 - 1), (0, 1, 1, 6, 0, 0)),
     ]
     # Only what comes after, only the checkpoint, or nothing at all.
-    assert decoded(response(message(8), second))[1].position == (0, 1, 1, 6)
-    assert decoded(response(message(8)))[1].position == (0, 1, 1, 99, 2**31 - 1)
-    assert decoded(message(8))[1].position == (0, 1)
-    assert decoded(response(message(4), second))[1].position == (0, 1, 1, 99, 2**31 - 1)
+    assert decoded(response(message(8), second))[1].log_position == (0, 1, 1, 6)
+    assert decoded(response(message(8)))[1].log_position == (0, 1, 1, 99, 2**31 - 1)
+    assert decoded(message(8))[1].log_position == (0, 1)
+    assert decoded(response(message(4), second))[1].log_position == (0, 1, 1, 99, 2**31 - 1)
     lost = decoded(message(4))[1]
-    assert (lost.position, lost.fault and lost.fault.reason) == (None, "missing_field")
+    assert (lost.log_position, lost.fault and lost.fault.reason) == (None, "missing_field")
 
 
 def test_both_encodings_say_the_same_events() -> None:

@@ -25,7 +25,7 @@ HISTORIES = 1_000
 WINDOWS = ("w1", "w2")
 ITEMS = Table("items", ("id",), {"id": "int", "a": "string", "b": "int"}, ())
 
-Position = tuple[int, ...]
+LogPosition = tuple[int, ...]
 History = yugabyte_histories.History | xcluster_histories.History
 
 
@@ -76,8 +76,8 @@ def check(history: History, read: Callable[[str], list[Event]], same: Mapping[in
         numbers = [same.get(id(one), id(one)) for one in records]
         deliveries += zip(found, of_history, numbers, strict=True)
     whose: dict[Hashable, Hashable] = {}
-    places: dict[int, Position] = {}
-    expected: dict[int, Position] = {}
+    places: dict[int, LogPosition] = {}
+    expected: dict[int, LogPosition] = {}
     for event, expected_event, number in deliveries:
         assert is_as_in_history(event, expected_event), (event, expected_event)
         # One record has one identity, and no other record has it.
@@ -86,16 +86,16 @@ def check(history: History, read: Callable[[str], list[Event]], same: Mapping[in
         if event.effect != "begin":
             places[number] = min(places.get(number, place_of(event)), place_of(event))
             expected[number] = min(
-                expected.get(number, expected_event.position), expected_event.position
+                expected.get(number, expected_event.log_position), expected_event.log_position
             )
     assert places == expected
     return len(deliveries)
 
 
-def place_of(event: Event) -> Position:
+def place_of(event: Event) -> LogPosition:
     """The position of an event, which has one and all numbers of it."""
-    assert event.position is not None
-    return tuple([number for number in event.position if number is not None])
+    assert event.log_position is not None
+    return tuple([number for number in event.log_position if number is not None])
 
 
 def test_an_event_of_the_cdc_sdk_is_one_event_however_it_is_delivered() -> None:
@@ -122,9 +122,9 @@ def batch(rng: Random) -> list[dict[str, Any]]:
     return found
 
 
-def placed(events: Iterable[Event]) -> dict[Hashable, Position]:
+def placed(events: Iterable[Event]) -> dict[Hashable, LogPosition]:
     """The smallest position of each event."""
-    found: dict[Hashable, Position] = {}
+    found: dict[Hashable, LogPosition] = {}
     for event in events:
         found[identity(event)] = min(found.get(identity(event), place_of(event)), place_of(event))
     return found

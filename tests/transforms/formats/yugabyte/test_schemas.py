@@ -45,7 +45,7 @@ def test_the_newest_ddl_of_a_window_counts_in_whatever_order_they_come() -> None
     wide = StreamSchema(("id",), (("id", "int"), ("name", "string"), ("toy", "string")))
     assert schema_of_row(older, newer, without_version) == wide
     assert schema_of_row(without_version, newer, older) == wide
-    # Of one version the later place in the tablet counts.
+    # Of one version the later position in the tablet counts.
     first, second = response(ddl("id", at=(1, 4, 0))), response(ddl("id", "toy", at=(1, 10, 0)))
     assert (
         schema_of_row(first, second)
@@ -107,7 +107,7 @@ def test_a_columns_type_comes_from_its_oid_or_from_the_servers_own_type(
 
 def test_a_column_that_a_ddl_lacks_is_emptied() -> None:
     _, event = decoded(response(ddl("id", "photo", at=(1, 4, 0))))
-    assert (event.operation, event.effect) == ("drop_column", "merge")
+    assert (event.operation, event.effect) == ("drop_column", "update")
     assert (event.after, event.scope) == ({"name": None}, {})
     _, whole = decoded(response(ddl("id", "photo", "name", "more", at=(1, 4, 0))))
     assert (whole.operation, whole.effect, whole.after, whole.scope) == ("ddl", "note", {}, None)

@@ -60,10 +60,10 @@ def test_a_response_is_a_note_and_its_records_in_their_order() -> None:
     ]
     found = decoded({"records": records, "checkpoint": {"op_id": {"term": 2, "index": 9}}})
     assert [(one.operation, one.effect, one.name) for one in found] == [
-        *(("checkpoint", "note", None), ("write", "merge", "pets")),
+        *(("checkpoint", "note", None), ("write", "update", "pets")),
         *(("delete", "remove", "pets"), ("apply", "commit", "pets")),
     ]
-    assert [one.position for one in found] == [
+    assert [one.log_position for one in found] == [
         *((0, 1, 2, 9, 2**63 - 1), (0, 1, MICROS, 0, 0), (0, 1, MICROS, 1, 0)),
         (0, 1, MICROS + 1, 0),
     ]
@@ -81,16 +81,18 @@ def test_a_response_is_a_note_and_its_records_in_their_order() -> None:
 
 def test_an_apply_without_a_commit_time_is_at_its_own() -> None:
     apply = decoded(record(3, AT, TXN))[1]
-    assert (apply.position, apply.event_at) == ((0, 1, MICROS, 0), MICROS)
+    assert (apply.log_position, apply.event_at) == ((0, 1, MICROS, 0), MICROS)
 
 
-def test_places_count_from_the_end_and_copies_share_the_first_ones() -> None:
+def test_ranks_count_from_the_end_and_copies_share_the_first_ones() -> None:
     one, two, three = (record(1, AT, id=1, name=name) for name in "abc")
     later = record(1, AT + 1, id=1, name="a")
-    whole = [event.position for event in decoded({"records": [one, one, two, later, three, two]})]
+    whole = [
+        event.log_position for event in decoded({"records": [one, one, two, later, three, two]})
+    ]
     places = [-2, -2, -1, 0, 0, -1]
     assert [place[-1] for place in whole[1:] if place is not None] == places
-    part = [event.position for event in decoded({"records": [two, three]})]
+    part = [event.log_position for event in decoded({"records": [two, three]})]
     assert part[1:] == [whole[3], whole[5]]
 
 
@@ -157,7 +159,7 @@ def test_a_response_that_cannot_be_read(document: object, reason: str, part: str
 
 def test_a_time_alone_is_a_response_without_a_record() -> None:
     (note,) = decoded({"time": AT})
-    assert (note.operation, note.position) == ("checkpoint", (0, 1))
+    assert (note.operation, note.log_position) == ("checkpoint", (0, 1))
 
 
 def test_the_table_is_what_the_client_says_or_the_path() -> None:
@@ -179,9 +181,9 @@ def test_any_part_of_one_time_that_comes_again_changes_nothing() -> None:
             again += decoded({"records": rows[start : rng.randint(start, len(rows))]})[1:]
         places: dict[str, tuple[int | None, ...]] = {}
         for event in [*again, *whole]:
-            assert event.position is not None
+            assert event.log_position is not None
             key = str((event.identity, event.after))
-            places[key] = min(places.get(key, event.position), event.position)
+            places[key] = min(places.get(key, event.log_position), event.log_position)
         assert list(map(places.get, [str((one.identity, one.after)) for one in whole])) == [
-            one.position for one in whole
+            one.log_position for one in whole
         ]

@@ -116,7 +116,7 @@ def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_va
         **{"byte_offset": 0, "ordinal": 0, "source_table": "zoo.pets", "operation": "delete"},
         **{"effect": "remove", "before": {"id": "AQI=", "name": "Ada"}, "after": {}},
         **{"attribute_ops": {}, "scope": None, "stream": None, "transaction": None},
-        **{"derived": None, "position": [0, 1, 2], "stable_prefix": 3, "event_id": "e"},
+        **{"derived": None, "log_position": [0, 1, 2], "dedup_prefix": 3, "event_id": "e"},
         **{"event_at": None, "extracted_at": None},
     }
     assert waiting.conformed(FEED, table)(row) == []
@@ -124,5 +124,5 @@ def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_va
     said = [(("id",), (("id", "string"), ("name", "binary")), ("name",))]
     of_name = waiting.conformed(FEED, described_tables.table(FEED, "zoo.pets", said))
     assert [one.key for one in of_name(row)] == [("AQI=",)]
-    update = {"operation": "update", "effect": "merge", "after": {"id": "AQI=", "name": "QQ=="}}
+    update = {"operation": "update", "effect": "update", "after": {"id": "AQI=", "name": "QQ=="}}
     assert of_name({**row, **update}) == []

@@ -1,0 +1,138 @@
+"""How far a table's history may be compacted: what is old enough, read in full, and wholly decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from assets.gold.plan import TablePlan
+from assets.lake import Lake
+from assets.upkeep.eligible_windows import eligible_windows
+from assets.upkeep.undecided import by_window, first_position, waiting_in_quarantine
+from transforms.compaction_watermarks import (
+    CompactionWatermark,
+    Reach,
+    Span,
+    common_position,
+    most_have_reached,
+)
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.gold.change import LogPosition
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How far one gold table may be compacted now, and why no further.
+
+    ``old``: the present compaction watermark, None where there is none yet. ``new``: the next one, None where it would
+    be no further than the present one. ``held_back_by``: a phrase for each thing that holds it back.
+    """
+
+    old: CompactionWatermark | None
+    new: CompactionWatermark | None
+    held_back_by: tuple[str, ...]
+
+
+class Positions(Protocol):
+    """Where a table's changes above its present watermark stand; without the deletes that complete snapshots are."""
+
+    @property
+    def plan(self) -> TablePlan:
+        """What is known of the table."""
+
+    def stand_at_commits(self) -> bool:
+        """Whether some change takes effect at its transaction's commit."""
+
+    def first_held(self) -> LogPosition | None:
+        """The smallest position of a range delete that waits for a decision."""
+
+    def first_open(self) -> LogPosition | None:
+        """The smallest position of a change whose transaction is not complete."""
+
+    def spans(self, below: Sequence[LogPosition]) -> Mapping[str | None, Sequence[Span]]:
+        """The oldest and the newest position of each stream in each window, of changes below all of these."""
+
+    def newest(
+        self, below: Sequence[LogPosition], stream: str | None, last: str, within: LogPosition
+    ) -> LogPosition | None:
+        """The newest position of a stream in its windows up to the ``last`` that is not beyond ``within``."""
+
+
+def planned(lake: Lake, table: Positions) -> Plan:
+    """Decide how far one gold table's history may be compacted now, and say what holds it back.
+
+    The new compaction watermark is the newest position in windows that are old enough, but no newer than what each
+    stream has delivered by then, and older than everything that is not decided yet.
+    """
+    feed, name, old = table.plan.feed, table.plan.name, table.plan.compaction_watermark
+    if reason := _kept_for_ever(table):
+        return Plan(old, None, (reason,))
+    waiting = waiting_in_quarantine(lake, feed, name)
+    eligible = eligible_windows(lake, feed, by_window(waiting))
+    if eligible.last is None:
+        return Plan(old, None, eligible.held_back_by)
+    reasons = list(eligible.held_back_by)
+    below: list[LogPosition] = []
+    for undecided, what in (
+        (table.first_held(), "a held delete"),
+        (first_position(waiting, old), "an event in quarantine"),
+        (table.first_open(), "a change whose transaction is open"),
+    ):
+        if undecided is not None:
+            below.append(undecided)
+            reasons.append(f"{what} at position {_spelled(undecided)}")
+    streams, outliers = _reached(feed, table, below, eligible.last)
+    reasons += outliers
+    log_position, lagging = common_position(streams)
+    if lagging is not None and len(streams) > 1:
+        reasons.append(
+            f"stream {lagging!r}, the one that lags most (`retired: [{lagging}]` where it has ended)"
+        )
+    if log_position is None or (old is not None and log_position <= old.log_position):
+        return Plan(old, None, tuple(reasons))
+    return Plan(old, CompactionWatermark(log_position), tuple(reasons))
+
+
+def _kept_for_ever(table: Positions) -> str | None:
+    """Why this table's history is never compacted; None where it may be."""
+    feed = table.plan.feed
+    if table.plan.kinds.transactions and table.stand_at_commits():
+        # Such a change stands where its commit does, which may be in a window that nobody has read yet.
+        return "changes that take effect at their commit, whose history is kept"
+    if FORMATS[feed.format].crosses_streams and table.plan.several_streams:
+        # Where they stand depends on other tables' changes, and on when those were made.
+        return "deletes that reach other partitions, whose history is kept"
+    if feed.retention.kept is None:
+        return "the feed file says `retention: forever`"
+    return None
+
+
+def _reached(
+    feed: Feed, table: Positions, below: Sequence[LogPosition], last: str
+) -> tuple[dict[str | None, Reach], list[str]]:
+    """How far each stream has come in the windows up to ``last``, without streams that the feed lists as ``retired``.
+
+    And a sentence on each stream whose newest position is an outlier: most of its later windows have not reached it, so
+    it is passed over.
+    """
+    streams: dict[str | None, Reach] = {}
+    outliers: list[str] = []
+    for stream, spans in table.spans(below).items():
+        if stream in feed.retention.retired:
+            continue
+        newest = max((one.newest for one in spans if one.window <= last), default=None)
+        reached = most_have_reached(spans, last)
+        if newest is not None and reached is not None:
+            outliers.append(
+                f"position {_spelled(newest)} of an old window, which most windows since then have not reached"
+                f" ({_spelled(reached)}): one of the two is wrong"
+            )
+            newest = table.newest(below, stream, last, reached)
+        streams[stream] = Reach(min(one.oldest for one in spans), newest)
+    return streams, outliers
+
+
+def _spelled(log_position: Sequence[int]) -> str:
+    return "/".join(map(str, log_position))

@@ -1,0 +1,209 @@
+"""Cutting JSON text into records, whatever its layout.
+
+One object a line, pretty-printed over many lines, concatenated, in one array or several, or all of these in one object:
+every top-level document, or element of a top-level array, is one record with its bytes untouched. Put here how
+documents follow each other, well or badly. Not here: where a single document ends (``json_ends``), what a record means,
+and whether its bytes are valid UTF-8 (``formats``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from transforms.record import Record
+from transforms.records.json_ends import (
+    CUT,
+    LONGEST_TOKEN,
+    REFUSED,
+    Fault,
+    is_document,
+    read_carefully,
+    skim,
+    stripped,
+)
+from transforms.records.limits import DEFAULTS, Limits
+
+_BETWEEN = re.compile(rb"[ \t\r\n,]*+(?:\xef\xbb\xbf[ \t\r\n,]*+)*+")
+_NEXT_START = re.compile(rb"\n([ \t]*+)([{\[\]])")
+_BOM = b"\xef\xbb\xbf"
+_RETURN, _COMMA, _QUOTE = b'\r,"'
+_OPEN_ARRAY, _CLOSE_ARRAY, _OPEN_OBJECT, _CLOSE_OBJECT = b"[]{}"
+_DELIMITED = (_OPEN_OBJECT, _OPEN_ARRAY, _QUOTE)
+
+_REREAD_ALLOWANCE = 16 << 20
+"""How many bytes beyond the ends of malformed records may be read in vain: four times the object's size plus this.
+After that a record is only read to the end of its line."""
+
+
+def split(data: bytes, limits: Limits = DEFAULTS) -> Iterator[Record]:
+    """Every record of the text, malformed ones with their defect; nothing for a text without records.
+
+    One that is longer than it may be has a defect, and what follows it is read from the next line on that can begin
+    a record.
+    """
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    return _Text(data, memoryview(data), limits, start).records()
+
+
+@dataclass(slots=True)
+class _Array:
+    """A top-level array that is open. In doubt: a malformed element may have swallowed its end."""
+
+    line: int
+    in_doubt: bool = False
+
+
+@dataclass(slots=True)
+class _Text:
+    """A position in the text.
+
+    ``line_end`` is where the line of ``position`` ends, or one before it. ``reread_bytes`` counts what was read beyond
+    the ends of malformed records: it is read again.
+    """
+
+    data: bytes
+    view: memoryview
+    limits: Limits
+    position: int
+    line: int = 1
+    line_end: int = -1
+    reread_bytes: int = 0
+    array: _Array | None = None
+
+    def records(self) -> Iterator[Record]:
+        after_defect = False
+        while self._at_next_start():
+            first = self.data[self.position]
+            if self._opens_or_closes_array(first, after_defect):
+                after_defect = False
+                continue
+            record = self._skimmed() if first in _DELIMITED else None
+            if record is None:
+                record = self._read()
+            after_defect = record.defect is not None
+            yield record
+        if self.array and not self.array.in_doubt and not after_defect:
+            fault = f"the array that begins at line {self.array.line} never ends"
+            yield Record(self.line, self.position, b"", defect=f"malformed JSON: {fault}")
+
+    def _at_next_start(self) -> bool:
+        """Pass blanks, commas and byte order marks of files that were appended; whether a byte is left."""
+        start, data = self.position, self.data
+        # Nearly always there is a line break, and then the next object.
+        if data[start : start + 2] == b"\n{":
+            self.position, self.line = start + 1, self.line + 1
+            return True
+        between = _BETWEEN.match(data, start)
+        assert between is not None  # it fits no bytes at all, too
+        self._pass_to(between.end())
+        return self.position < len(data)
+
+    def _pass_to(self, position: int) -> None:
+        self.line += self.data.count(b"\n", self.position, position)
+        self.position = position
+
+    def _opens_or_closes_array(self, first: int, after_defect: bool) -> bool:
+        """Whether here stands a bracket of a top-level array, which is then passed."""
+        if first == _OPEN_ARRAY and (self.array is None or after_defect or self.array.in_doubt):
+            self.array = _Array(self.line)
+        elif first == _CLOSE_ARRAY and self.array is not None:
+            self.array = None
+        else:
+            return False
+        self.position += 1
+        return True
+
+    def _end_of_line(self) -> int:
+        if self.line_end < self.position:
+            found = self.data.find(b"\n", self.position)
+            self.line_end = len(self.data) if found < 0 else found
+        return self.line_end
+
+    def _skimmed(self) -> Record | None:
+        """The object, array or string that begins here; None where it takes more care to say what it is."""
+        line, start, data = self.line, self.position, self.data
+        end = self._end_of_line()
+        # One document fills the line, but for what stands between elements.
+        if data[end - 1] == _RETURN:
+            end -= 1
+        if data[end - 1] == _COMMA:
+            end -= 1
+        longest = start + self.limits.largest_record
+        if data[end - 1] == _CLOSE_OBJECT and end <= longest and is_document(self.view[start:end]):
+            self.position = end
+            return Record(line, start, data[start:end])
+        reach = self._reach(longest + LONGEST_TOKEN)
+        end = skim(data, self.view, start, reach)
+        if end > longest or (end == CUT and reach == longest + LONGEST_TOKEN):
+            return self._malformed(None, longest)
+        if end in (CUT, REFUSED):
+            return None
+        self._pass_to(end)
+        return Record(line, start, data[start:end])
+
+    def _read(self) -> Record:
+        """The record that begins here, malformed or not, without haste."""
+        line, start = self.line, self.position
+        longest = start + self.limits.largest_record
+        reach = self._reach(longest + 1)
+        found = read_carefully(self.data, start, reach)
+        if isinstance(found, Fault):
+            return self._malformed(self._told(found), found.read_to)
+        if found > longest or (found == CUT and reach > longest):
+            return self._malformed(None, longest)
+        if found == CUT:
+            return self._malformed(
+                "it does not end on its line, and no further lines were read because too much before it is malformed",
+                reach,
+            )
+        self._pass_to(found)
+        return Record(line, start, self.data[start:found])
+
+    def _reach(self, most: int) -> int:
+        """How far the record that begins here may be read; in its own line where too much was read in vain."""
+        if self.reread_bytes > 4 * len(self.data) + _REREAD_ALLOWANCE:
+            return min(most, self._end_of_line())
+        return min(most, len(self.data))
+
+    def _told(self, fault: Fault) -> str:
+        if fault.column is None:
+            return f"{fault.message}, from line {self.line} on"
+        line, column = self.line + fault.line_breaks, fault.column
+        if not fault.line_breaks:
+            own_line = self._own_line()
+            column += len(own_line.decode("utf-8", "surrogateescape")) + 1
+        return f"{fault.message} at line {line} column {column}"
+
+    def _own_line(self) -> bytes:
+        """What stands before the position in its line."""
+        line_start = self.data.rfind(b"\n", 0, self.position) + 1
+        return self.data[line_start : self.position].removeprefix(_BOM)
+
+    def _malformed(self, fault: str | None, read_to: int) -> Record:
+        """Up to the next line that can begin a record and is indented no deeper than this one.
+
+        Without a fault, the record has no end where it should have one.
+        """
+        line, start, limits = self.line, self.position, self.limits
+        resume = self._next_start()
+        if self.array is not None and self.data.find(b"]", start, resume) >= 0:
+            self.array.in_doubt = True
+        self.reread_bytes += max(0, read_to - resume)
+        end = stripped(self.data, start, resume)
+        self._pass_to(resume)
+        if end - start > limits.largest_record:
+            defect = limits.too_long + (f"; malformed JSON: {fault}" if fault else "")
+            return Record(line, start, self.data[start : start + limits.kept], defect=defect)
+        fault = fault or f"it does not end within {limits.largest_record:,} bytes"
+        return Record(line, start, self.data[start:end], defect=f"malformed JSON: {fault}")
+
+    def _next_start(self) -> int:
+        before = self._own_line()
+        own_indent = len(before) - len(before.lstrip(b" \t"))
+        for found in _NEXT_START.finditer(self.data, self.position):
+            is_start = found[2] != b"]" or self.array is not None
+            if is_start and len(found[1]) <= own_indent:
+                return found.start()
+        return len(self.data)
