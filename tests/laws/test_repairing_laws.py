@@ -160,7 +160,7 @@ def test_a_record_that_is_repaired_to_what_it_was_leaves_no_trace_in_gold(
     assert bool(waited) == bool(first)
     bring(lake, damaged, waited)
     states = [one.state for one in quarantine_of(lake, damaged).records]
-    assert sorted(states) == ["repaired"] * first + ["open"] * (len(originals) - first)
+    assert sorted(states) == ["open"] * (len(originals) - first) + ["repaired"] * first
     second = repair(lake, damaged, originals, chance, 1)
     assert first + second == len(originals)
     made = bring(lake, damaged)[1]

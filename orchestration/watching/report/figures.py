@@ -86,7 +86,7 @@ def _chart(plot: Plot) -> Any:
     pygal = _pygal()
     rows = plot.kind == "rows"
     kinds = {"bars": pygal.StackedBar, "lines": pygal.Line, "dots": pygal.Line}
-    chart = kinds.get(plot.kind, pygal.CompactionWatermarktalBar)(
+    chart = kinds.get(plot.kind, pygal.HorizontalBar)(
         width=WIDTH,
         height=max(90, 40 + 26 * len(plot.labels)) if rows else HEIGHT,
         margin=8,
