@@ -88,7 +88,7 @@ def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., 
 def release_command(place: Place, feed: str, choice: Choice, as_json: bool) -> None:
     """List the truncates and drops of FEED that wait, or let those with these IDS act.
 
-    With `scope_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. Without IDS
+    With `range_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. Without IDS
     and without --all, the command lists what waits. The beginning of an id is enough. Deletes that come from one record
     act together.
     """
