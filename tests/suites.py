@@ -20,6 +20,9 @@ LONG: Final[Mapping[str, int]] = {
     "tests/cdc": 113,
     "tests/journeys/test_airflow.py": 200,
     "tests/journeys/test_dbt.py": 100,
+    # Pages and a daemon: test_browser has a backfill that is launched on the page, the tests of alerts each message.
+    "tests/journeys/test_backfill.py": 70,
+    "tests/journeys/test_alerts.py::test_one_message_tells_of_a_run_that_the_daemon_has_run": 95,
     "tests/assets/readers": 290,
     # Runs that are killed, stopped or starved, and writers that meet.
     "tests/faults/test_two_machines.py": 120,
@@ -49,6 +52,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
     "tests/assets/delta/test_spark_table.py": 65,
     "tests/laws/events/test_frames.py": 63,
+    "tests/laws/test_model_laws.py[item-by Spark]": 234,
     "tests/laws/test_model_laws.py[graph-by Spark]": 172,
     "tests/laws/test_model_laws.py[triple-by Spark]": 145,
     "tests/laws/test_model_laws.py[log-by Spark]": 100,
@@ -64,10 +68,10 @@ LONG: Final[Mapping[str, int]] = {
     "tests/executors/test_folding.py[graphs.vertex_Person]": 12,
     # Compaction, by Spark: much work for few rows.
     "tests/assets/upkeep/test_compaction.py": 320,
-    "tests/assets/upkeep/test_watermark_plans.py"
+    "tests/assets/upkeep/test_compaction_plans.py"
     "::test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named": 93,
-    "tests/assets/upkeep/test_watermark_plans.py::test_a_wild_position_does_not_carry_the_watermark_away": 85,
-    "tests/assets/upkeep/test_watermark_plans.py::test_a_table_that_cannot_be_compacted_leaves_the_others_done": 71,
+    "tests/assets/upkeep/test_compaction_plans.py::test_a_wild_position_does_not_carry_the_watermark_away": 85,
+    "tests/assets/upkeep/test_compaction_plans.py::test_a_table_that_cannot_be_compacted_leaves_the_others_done": 71,
     "tests/assets/upkeep/test_repairing.py::test_events_that_may_be_compacted_are_not_repaired": 31,
     "tests/assets/bookkeeping/test_decisions.py::test_dismissed_records_of_the_quarantine_hold_nothing_up": 83,
     "tests/assets/gold/test_apply_table.py"
@@ -101,13 +105,12 @@ NUMBERED: Final[Mapping[str, int]] = {
     "tests/laws/events/test_laws_of_events.py": 67,
     "tests/laws/gold": 450,
     "tests/laws/test_laws.py": 134,
-    # The other cases of its test, in this process, and of the cases by Spark one.
+    # The cases of its test in this process.
     "tests/laws/test_model_laws.py": 335,
-    "tests/laws/test_model_laws.py[item-by Spark]": 234,
 }
 """Parts that both suites have: in the long one with larger numbers, of which these are the seconds."""
 
-SHARDS: Final = 14
+SHARDS: Final = 16
 """How many shards .ci/run counts on: each has to be over in ten minutes."""
 
 

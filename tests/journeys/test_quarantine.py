@@ -142,7 +142,7 @@ def test_a_row_of_csv_is_repaired_below_its_header(weir: Weir, tmp_path: Path) -
     assert (code, "Expected: id,name" in err) == (2, True)
     file.write_bytes(b"id,name\ntwice,Europe\n")
     code, _, err = weir("quarantine", "replay", "tpch", str(file), "--reason", "a word")
-    assert (code, "would be refused, too: value_does_not_fit" in err) == (2, True)
+    assert (code, "would be quarantined, too: value_does_not_fit" in err) == (2, True)
     file.write_bytes(b"id,name\r\n2,Europe\r\n".replace(b"name\r\n", b"name\n"))
     code, out, _ = weir("quarantine", "replay", "tpch", str(file), "--reason", "a word", "--later")
     assert (code, "1 window due: `weir run --feed tpch`" in out) == (0, True)

@@ -175,7 +175,7 @@ def test_what_would_be_refused_again_is_not_recorded(lake: Lake, folder: Path) -
     feed = a_feed(folder)
     bring(lake, feed)
     worse = change("U", 20, {"id": "1"}, {"id": "two", "name": "Bea"}).encode()
-    with pytest.raises(DecisionRefused, match="would be refused, too: value_does_not_fit"):
+    with pytest.raises(DecisionRefused, match="would be quarantined, too: value_does_not_fit"):
         repair(lake, feed, worse)
     assert planning.due(lake, feed).windows == []
     record = the_open_one(lake, feed)

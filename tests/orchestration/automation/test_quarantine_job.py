@@ -256,7 +256,7 @@ def test_a_payload_that_would_be_refused_again_is_not_recorded(
 ) -> None:
     wrong = ids(lake, feed)[2]
     form = {"action": "replay", "ids": [wrong], "repaired_payload": OTHER, "reason": "a typo"}
-    assert "would be refused, too: value_does_not_fit" in failure_of(
+    assert "would be quarantined, too: value_does_not_fit" in failure_of(
         launch(lake, feed, instance, **form)
     )
     assert len(quarantine_of(lake, feed).open) == 3
