@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from transforms.arrow.nested_types import NUMBERS, TEXTS
 from transforms.compaction_watermarks import CompactionWatermark
-from transforms.gold.fold_rows import NUMBERS, TEXTS
 from transforms.gold.stages import BASE_ROWS
 
 _LAST = (

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from assets.executors.choice import IN_PROCESS
 from assets.executors.executor import Ranges, Stage
 from transforms.arrow import typed_values
+from transforms.arrow.nested_types import TEXTS
 from transforms.gold import fold_rows
 from transforms.gold.change import Key
-from transforms.gold.fold_rows import TEXTS, cells, list_array
+from transforms.gold.fold_rows import cells, list_array
 
 BATCH_ROWS: Final = 10_000
 

@@ -21,10 +21,11 @@ from assets.gold.range_deletes import EVERYWHERE, READ, with_derived
 from assets.gold.silver_parts import SilverFiles
 from assets.lake import Lake
 from transforms.arrow import map_columns
+from transforms.arrow.nested_types import NUMBERS, TEXTS
 from transforms.change import CONTROL, HOLD
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.gold import fold_rows, key_changes
-from transforms.gold.fold_rows import NUMBERS, TEXTS, list_array, moments
+from transforms.gold.fold_rows import list_array, moments
 from transforms.moments import microseconds_of
 
 _SIFTED = ("table", "declared")

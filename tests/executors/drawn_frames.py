@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from transforms.gold.fold_rows import FOLD_ROWS, NUMBERS, TEXTS
+from transforms.arrow.nested_types import NUMBERS, TEXTS
+from transforms.gold.fold_rows import FOLD_ROWS
 
 ROWS = 1_500
 _PARTS = (

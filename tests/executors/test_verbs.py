@@ -18,8 +18,9 @@ from assets.executors.executor import Executor, Ranges
 from assets.executors.in_spark import SMALL
 from tests.executors.drawn_frames import Frames, drawn
 from tests.executors.engines import Engine, Rows, counted, differing, records_of
+from transforms.arrow.nested_types import TEXTS
 from transforms.gold.change import Key
-from transforms.gold.fold_rows import CARRIED, FOLD_ROWS, TEXTS
+from transforms.gold.fold_rows import CARRIED, FOLD_ROWS
 
 Record = dict[str, Any]
 Verb = Callable[[Executor[Any], Frames], Any]

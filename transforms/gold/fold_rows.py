@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transforms.arrow import canonical_texts, map_columns
+from transforms.arrow.nested_types import IMAGE, NUMBERS, TEXTS
 from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image, Key, LogPosition
 from transforms.gold.columns import (
@@ -38,9 +39,6 @@ those of the other stream, ``event_id`` is the change's. ``CHANGE``: a change. R
 by this number, so that changes come last.
 """
 
-TEXTS: Final = pa.list_(pa.field("element", pa.string()))
-NUMBERS: Final = pa.list_(pa.field("element", pa.int64()))
-IMAGE: Final = pa.map_(pa.string(), pa.string())
 
 FOLD_ROWS: Final = pa.schema(
     [

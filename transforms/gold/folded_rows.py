@@ -9,6 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from transforms.arrow import canonical_texts, typed_values
+from transforms.arrow.nested_types import NUMBERS, TEXTS
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.columns import (
@@ -31,7 +32,6 @@ from transforms.gold.columns import (
     VALID_FROM,
     VALID_TO,
 )
-from transforms.gold.fold_rows import NUMBERS, TEXTS
 from transforms.gold.history import Version
 from transforms.gold.key_groups import KeyGroup
 from transforms.gold.metrics import FoldMetrics

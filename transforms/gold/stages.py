@@ -13,9 +13,9 @@ from typing import NamedTuple, Self
 
 import pyarrow as pa
 
+from transforms.arrow.nested_types import IMAGE, NUMBERS, TEXTS
 from transforms.gold.change import Change
 from transforms.gold.fold import Fold
-from transforms.gold.fold_rows import IMAGE, NUMBERS, TEXTS
 from transforms.gold.folded_rows import FoldedRows, schema_of
 from transforms.gold.history import Version, are_same, has_late_version, versions
 from transforms.gold.key_groups import (

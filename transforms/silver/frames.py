@@ -6,9 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-TEXTS: Final = pa.list_(pa.field("element", pa.string()))
-NUMBERS: Final = pa.list_(pa.field("element", pa.int64()))
-IMAGE: Final = pa.map_(pa.string(), pa.string())
+from transforms.arrow.nested_types import IMAGE, NUMBERS, TEXTS
 
 PENDING: Final = pa.schema([("group", pa.binary()), ("order", NUMBERS), ("blob", pa.binary())])
 """One row per record that cannot be decoded without its neighbours, pickled in ``blob``."""

@@ -17,6 +17,7 @@ from assets.gold.apply import spark_commits, spark_versions
 from assets.gold.folding import Folded
 from assets.gold.gold_table import GoldTable
 from assets.gold.table_properties import properties_of, require_properties
+from transforms.arrow.nested_types import TEXTS
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
@@ -34,7 +35,7 @@ from transforms.gold.columns import (
     VALID_FROM,
     VALID_TO,
 )
-from transforms.gold.fold_rows import FOLD_ROWS, GOLD, TEXTS, VERSION, cells, list_array
+from transforms.gold.fold_rows import FOLD_ROWS, GOLD, VERSION, cells, list_array
 from transforms.types import judge_of
 
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from transforms.arrow import map_columns
+from transforms.arrow.nested_types import NUMBERS, TEXTS
 from transforms.gold.change import Key, LogPosition
-from transforms.gold.fold_rows import NUMBERS, TEXTS
 from transforms.gold.streams.clocks import CLOCK_NUMBERS, Clock, Moment, clock
 from transforms.gold.streams.crossing import CrossStreamPosition
 from transforms.source_format import CrossStreamMatcher, SilverRow
