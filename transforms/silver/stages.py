@@ -61,13 +61,8 @@ class DecodeRows:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
-        decode = decoder_of(self.feed, self.format, self.surveyed)
-        describes_tables = self.format.describes_tables
-        conform = conformer(
-            self.feed,
-            describes_tables=describes_tables,
-            compaction_watermarks=self.compaction_watermarks,
-        )
+        decode = self.format.decoder(self.feed, self.surveyed)
+        conform = _conform(self.feed, self.format, self.compaction_watermarks)
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
                 rows = _rows(self.feed, records, decode, conform)
@@ -111,9 +106,15 @@ def batches_of(feed: Feed, first: BronzeRecord, rows: Sequence[Row], shards: Sha
         yield from row_batches(rows, shards)
 
 
-def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:
-    """The feed's decode function."""
-    return source.decoder(feed, surveyed)
+def _conform(
+    feed: Feed, source: SourceFormat, compaction_watermarks: Mapping[str, CompactionWatermark]
+) -> Conform:
+    """The feed's conform function."""
+    return conformer(
+        feed,
+        describes_tables=source.describes_tables,
+        compaction_watermarks=compaction_watermarks,
+    )
 
 
 def _rows(
@@ -145,7 +146,7 @@ class DecodePending:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``PENDING`` from batches of bronze."""
-        decode = decoder_of(self.feed, self.format, self.surveyed)
+        decode = self.format.decoder(self.feed, self.surveyed)
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
                 yield _pending_batch(self.feed, records, decode)
@@ -167,12 +168,7 @@ class ResolveRows:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of ``PENDING`` that are sorted by group and order."""
-        describes_tables = self.format.describes_tables
-        conform = conformer(
-            self.feed,
-            describes_tables=describes_tables,
-            compaction_watermarks=self.compaction_watermarks,
-        )
+        conform = _conform(self.feed, self.format, self.compaction_watermarks)
         resolver = self.format.resolver
         assert resolver is not None  # only such formats have pending records
         resolve = resolver(self.feed)

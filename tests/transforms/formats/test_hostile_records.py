@@ -27,7 +27,6 @@ from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.silver import stages
 from transforms.silver.conforming.conformer import conformer
 from transforms.silver.packed_rows import Shards, row_batch
 
@@ -200,7 +199,7 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
     """Straight from a topic, where a key is bytes; keys that a dump could not hold among them."""
     source, of_dumps = FORMATS[format_name], feed(format_name)
     of_topic = replace(of_dumps, landing="kafka://broker:9092/t")
-    decode = stages.decoder_of(of_topic, source, {})
+    decode = source.decoder(of_topic, {})
     conform = conformer(of_topic, describes_tables=source.describes_tables)
     tried = 0
     for record in records(of_dumps):
