@@ -37,4 +37,18 @@ EVERY_TABLE_IS_MADE = Rule(
     " `weir status` names it.",
 )
 
-RULES = (ONE_ROW_PER_KEY, NO_LATE_EVENT, POSITIONS_RISE_WITHIN_KEY, EVERY_TABLE_IS_MADE)
+NO_LOSS_IS_HELD = Rule(
+    "no_loss_is_held",
+    "warning",
+    "No truncate waits that would remove most of the table, and no snapshot that does not name some of its rows.",
+    "Look at the source. Where the rows are gone there, let the delete act with the command that the line names, and"
+    " run again; the feed file's `loss_guard` says how much may be removed at once.",
+)
+
+RULES = (
+    ONE_ROW_PER_KEY,
+    NO_LATE_EVENT,
+    POSITIONS_RISE_WITHIN_KEY,
+    EVERY_TABLE_IS_MADE,
+    NO_LOSS_IS_HELD,
+)

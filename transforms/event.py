@@ -49,6 +49,22 @@ class StreamSchema(NamedTuple):
     encoded: tuple[str, ...] = ()
 
 
+class SnapshotRow(NamedTuple):
+    """What a row that a full snapshot read says of the snapshot, by which it is known to be complete.
+
+    ``removes_at``: where everything is gone that the snapshot does not name: directly before its rows. None where they
+    stand as in their topic: before the first of them. ``begins``, ``ends``: whether the row is marked as the first, or
+    the last, of its table. ``topic``, ``partition``, ``offset``: where the record stands.
+    """
+
+    removes_at: tuple[int, ...] | None
+    begins: bool
+    ends: bool
+    topic: str
+    partition: int
+    offset: int
+
+
 @dataclass(slots=True, kw_only=True)
 class Event:
     """One operation of the source.
@@ -63,14 +79,16 @@ class Event:
     ``stream``: the part of the source within which positions compare (a partition, a tablet); None where there is one.
     ``transaction``: which transaction the event is part of, if any.
     ``derived``: None for what the source sent; for an event that follows from another event of its record, why.
-    ``log_position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers. Positions are compared number
-    by number. None stands in place of a number that the record should have and has not. ``dedup_prefix``: how many
-    leading numbers of the position are the same in every delivery of the event.
+    ``log_position``: epoch, phase (0: a row of a snapshot that does not say where it was read, 1: all else), then the
+    format's own numbers. Positions are compared number by number. None stands in place of a number that the record
+    should have and has not. ``dedup_prefix``: how many leading numbers of the position are the same in every delivery
+    of the event.
     ``identity``: texts that, together with table, operation and images, make two deliveries the same event.
     ``segment``: the number of the log file that holds the event, where the source has numbered log files.
     ``event_at``, ``extracted_at``: when the source made the change, and when the extractor read it, in microseconds
     since 1970 (UTC).
     ``stream_schema``: what the stream itself says of the table.
+    ``snapshot``: of a row that a full snapshot read, what it says of that snapshot.
     ``warnings``: the words of the format's warnings (``warning.EventWarning``) that the event gives rise to.
     ``fault``: why the event cannot become a change; the other fields then say what could be read nevertheless.
     """
@@ -94,6 +112,7 @@ class Event:
     event_at: int | None = None
     extracted_at: int | None = None
     stream_schema: StreamSchema | None = None
+    snapshot: SnapshotRow | None = None
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None
 

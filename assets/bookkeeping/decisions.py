@@ -21,6 +21,7 @@ from transforms.feed.decisions import (
     Decisions,
     Dismissal,
     Epoch,
+    Hold,
     Release,
     Replacement,
     SourceLocation,
@@ -37,10 +38,10 @@ DECISIONS = pa.schema(
         pa.field("decided_by", pa.string()),
     ]
 )
-"""One row per decision. ``kind``: epoch, release, dismissal or replacement. ``table``: the feed file's name, or null.
+"""One row per decision. ``kind``: epoch, release, hold, dismissal or replacement.
 
-``meaning``: what was decided, as JSON. ``reason``: what the person who decided it wrote. ``decided_by``: who that was,
-where it is known.
+``table``: the feed file's name (of a hold gold's), or null. ``meaning``: what was decided, as JSON. ``reason``: what the person who decided it wrote.
+``decided_by``: who that was, where it is known.
 """
 
 
@@ -69,9 +70,12 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
         for kind, meaning in rows
         if kind == "release"
     ]
+    holds = [_hold(meaning) for kind, meaning in rows if kind == "hold"]
     dismissals = [_dismissal(meaning) for kind, meaning in rows if kind == "dismissal"]
     replacements = [_replacement(row) for row in recorded_rows if row["kind"] == "replacement"]
-    recorded = Decisions(tuple(epochs), tuple(releases), tuple(dismissals), tuple(replacements))
+    recorded = Decisions(
+        *(tuple(epochs), tuple(releases), tuple(holds), tuple(dismissals), tuple(replacements))
+    )
     return replace(feed, decisions=feed.decisions.plus(recorded))
 
 
@@ -83,6 +87,11 @@ def _epoch(meaning: dict[str, object]) -> Epoch:
         time=None if time is None else datetime.fromisoformat(str(time)),
         complete=bool(meaning["complete"]),
     )
+
+
+def _hold(meaning: dict[str, Any]) -> Hold:
+    lists = ("keys", "windows", "log_position")
+    return Hold(**{**meaning, **{name: tuple(meaning[name]) for name in lists}})
 
 
 def _dismissal(meaning: dict[str, Any]) -> Dismissal:
@@ -152,6 +161,12 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
     """
     meaning = {"event_id": one.event_id, "windows": list(one.windows)}
     _record(lake, feed, [_row("release", None, meaning, Signature(now, None, reason))])
+
+
+def hold(lake: Lake, feed: Feed, holds: Iterable[Hold], now: datetime) -> None:
+    """Record, in one commit, which deletes gold has not applied."""
+    signed = Signature(now, "weir", None)
+    _record(lake, feed, [_row("hold", one.table, asdict(one), signed) for one in holds])
 
 
 def dismiss(lake: Lake, feed: Feed, dismissals: Iterable[Dismissal], signed: Signature) -> None:

@@ -1,50 +1,123 @@
-"""The deletes that complete snapshots stand for: what an epoch's snapshot does not have is gone.
+"""The deletes that complete snapshots stand for: what a snapshot does not name is gone.
 
-The source sends no delete events for these rows: that the snapshot is complete is known from a recorded decision or the
-feed file. Put here how such a delete is made a row of silver. Not here: recording an epoch (``decisions``), and what a
-delete of a scope does to gold (``transforms/gold``).
+The source sends no delete events for these rows. That a snapshot is complete is proved by its own marks and offsets
+(``transforms/silver/snapshots.py``), or known from a recorded decision or the feed file.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from transforms.feed.feed import Feed
+from transforms.gold.change import LogPosition
+from transforms.silver import snapshots
+
+Account = Mapping[str, Any]
+"""One account of a gold table: ``window``, ``snapshots``, ``first_position``."""
 
 
-def range_delete_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
-    """The range deletes that complete snapshots are for one gold table (``name``), as silver's rows.
+def of_epochs(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
+    """The range deletes of complete snapshots that begin an epoch of one gold table (``name``), as silver's rows.
 
-    Each stands at the very beginning of its epoch: before the snapshot, and after everything older.
+    Each stands at the very beginning of its epoch: before the snapshot, and after everything older. Gold is made from
+    all of silver for every epoch, so that these deletes are never new.
     """
-    rows: list[dict[str, Any]] = []
-    for at, epoch in enumerate(feed.decisions.for_table(declared), start=1):
-        if epoch.complete:
-            named = f"{feed.name} {name} epoch {at} {epoch}"
-            rows.append(
-                {
-                    "window": epoch.window,
-                    "feed": feed.name,
-                    "table": name,
-                    "source_table": declared,
-                    "declared": declared,
-                    "operation": "complete snapshot",
-                    "effect": "remove",
-                    "derived": "epoch",
-                    "before": {},
-                    "after": {},
-                    "attribute_ops": {},
-                    "scope": {},
-                    "log_position": [at],
-                    "dedup_prefix": 1,
-                    "event_id": sha256(named.encode()).hexdigest(),
-                    "event_at": epoch.time,
-                    "object": "a recorded decision",
-                    "generation": "",
-                    "line": 0,
-                    "byte_offset": 0,
-                    "ordinal": 0,
-                }
-            )
-    return rows
+    return [
+        {
+            **_row(feed, declared, name, (at,), f"epoch {at} {epoch}"),
+            "window": epoch.window,
+            "derived": "epoch",
+            "event_at": epoch.time,
+            "object": "a recorded decision",
+            "is_new": False,
+        }
+        for at, epoch in enumerate(feed.decisions.for_table(declared), start=1)
+        if epoch.complete
+    ]
+
+
+class Unproved(NamedTuple):
+    """A snapshot that is not known to be complete: what it does not name stays until somebody releases it."""
+
+    event_id: str
+    removes_at: LogPosition
+    windows: frozenset[str]
+    source_location: str
+
+
+def of_stream(
+    feed: Feed, declared: str, name: str, accounts: Sequence[Account], brought: frozenset[str]
+) -> tuple[list[dict[str, Any]], list[Unproved]]:
+    """The range deletes of the complete snapshots that the table's windows hold together, and the other snapshots.
+
+    Left out are those before which nothing of the table stands, as the first snapshot of most tables.
+
+    Args:
+        feed: The feed, with its recorded decisions.
+        declared: The declared table.
+        name: The gold table.
+        accounts: All its accounts.
+        brought: The windows that the run brings: a delete of which they hold a part is new.
+    """
+    found, unproved = [], []
+    first = _first_position(accounts)
+    released = {one.event_id for one in feed.decisions.releases}
+    for one in snapshots.snapshots_of(
+        ((str(row["window"]), row["snapshots"]) for row in accounts if row["snapshots"]),
+        may_be_parted=feed.reads_topics,
+    ):
+        if first is None or first >= one.removes_at:
+            continue
+        row = _row(feed, declared, name, one.removes_at, f"snapshot {one.removes_at}")
+        location = f"the snapshot in {_in_words(one.windows)}"
+        if not one.is_complete and row["event_id"] not in released:
+            unproved.append(Unproved(row["event_id"], one.removes_at, one.windows, location))
+            continue
+        found.append(
+            {
+                **row,
+                "window": max(one.windows),
+                "derived": "snapshot",
+                "event_at": None,
+                "object": location,
+                "is_new": bool(one.windows & brought),
+            }
+        )
+    return found, unproved
+
+
+def _first_position(accounts: Sequence[Account]) -> tuple[int, ...] | None:
+    """Where the table's oldest change stands; the least of all where that is not known of an account with changes."""
+    known = [tuple(row["first_position"]) for row in accounts if row["first_position"]]
+    return min(known, default=None)
+
+
+def _in_words(windows: Collection[str]) -> str:
+    ordered = sorted(windows)
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} .. {ordered[-1]}"
+
+
+def _row(
+    feed: Feed, declared: str, name: str, log_position: tuple[int, ...], spoken: str
+) -> dict[str, Any]:
+    return {
+        "feed": feed.name,
+        "table": name,
+        "source_table": declared,
+        "declared": declared,
+        "operation": "complete snapshot",
+        "effect": "remove",
+        "before": {},
+        "after": {},
+        "attribute_ops": {},
+        "scope": {},
+        "log_position": [*log_position],
+        "dedup_prefix": len(log_position),
+        "event_id": sha256(f"{feed.name} {name} {spoken}".encode()).hexdigest(),
+        "generation": "",
+        "line": 0,
+        "byte_offset": 0,
+        "ordinal": 0,
+    }

@@ -50,8 +50,9 @@ class Applied:
     ``ties``: keys with two events at one position. ``foreign_copies``: keys with several rows, which somebody else has
     written. ``rows``, ``tombstones``: the tables' sizes afterwards. ``rebuilt``: a table was made from all of silver
     again. ``waits_for``: windows to be derived under a changed declaration before gold can follow it. ``stopped``: gold
-    tables that stay as they were, each with the reason. ``executors``: which of them did the work. ``late_keys``,
-    ``tied_keys``, ``copied_keys``: some of the keys that were counted so.
+    tables that stay as they were, each with the reason. ``executors``: which of them did the work. ``held``: a line for
+    each delete that waits for a decision. ``late_keys``, ``tied_keys``, ``copied_keys``: some of the keys that were
+    counted so.
     """
 
     tables: tuple[AppliedTable, ...] = ()
@@ -69,6 +70,7 @@ class Applied:
     waits_for: tuple[str, ...] = ()
     stopped: Mapping[str, Stopped] = field(default_factory=dict)
     executors: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     late_keys: tuple[str, ...] = field(default=(), compare=False)
     tied_keys: tuple[str, ...] = field(default=(), compare=False)
     copied_keys: tuple[str, ...] = field(default=(), compare=False)

@@ -78,6 +78,7 @@ def violations_of(done: Applied) -> dict[str, int]:
         rules.NO_LATE_EVENT.name: done.keys_with_late_events,
         rules.POSITIONS_RISE_WITHIN_KEY.name: done.ties,
         rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
+        rules.NO_LOSS_IS_HELD.name: len(done.held),
     }
 
 
@@ -91,5 +92,6 @@ def samples_of(done: Applied) -> dict[str, Markdown]:
     }
     return {
         rules.EVERY_TABLE_IS_MADE.name: bullets(lines),
+        rules.NO_LOSS_IS_HELD.name: bullets(done.held),
         **{rule: bullets(some) for rule, some in keys.items()},
     }

@@ -17,6 +17,7 @@ from assets.executors.executor import Executor, Frame, Stage
 from assets.gold import range_deletes
 from assets.gold.plan import TablePlan
 from assets.gold.range_deletes import RangeDeletes
+from transforms.feed.decisions import Hold
 from transforms.gold.change import Change, Key
 from transforms.gold.columns import BLOB, KIND, PARTS
 from transforms.gold.fold import Fold
@@ -105,19 +106,24 @@ class TableFold(Generic[Frame]):
     ) -> Self:
         """The fold of a table, whose range deletes are read first: they are few, so that they fit into this process."""
         deletes: RangeDeletes[Frame] = RangeDeletes()
-        if plan.kinds.scopes:
+        if plan.kinds.scopes or plan.complete_snapshots:
             deletes = range_deletes.of_rows(silver.range_deletes())
         if plan.crosses:
             across = range_deletes.across_streams(
                 executor, plan, deletes.every, silver.everywhere()
             )
             deletes = replace(deletes, across=across)
+        held = plan.feed.decisions.held(plan.name)
+        deletes = deletes.without({one.event_id for one in held if one.reason == Hold.LOSS})
         return cls(executor, plan, silver, stored, deletes)
 
     def given(self, *, full_rebuild: bool) -> FoldInput:
         """What the stages have to know; ``full_rebuild``: the table is made from all changes."""
         plan, across = self.plan, self.deletes.across
         kinds, table = plan.kinds, plan.table
+        snapshots_matter = bool(plan.complete_snapshots) and (
+            full_rebuild or not plan.snapshots_are_past
+        )
         return FoldInput(
             *(plan.table, self.deletes.every),
             depends=plan.kinds.depends or self.executor.reads_values,
@@ -127,7 +133,8 @@ class TableFold(Generic[Frame]):
             crossing=across.crossing if across else None,
             compaction_watermark=plan.compaction_watermark,
             by_newest=bool(table.key)
-            and not (table.history or kinds.depends or kinds.moves or kinds.scopes),
+            and not (table.history or kinds.depends or kinds.moves or kinds.scopes)
+            and not snapshots_matter,
         )
 
     def onto_gold(self) -> Folded[Frame]:

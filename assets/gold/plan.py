@@ -53,6 +53,7 @@ class TablePlan:
             the run has released it.
         waits: Whether changes wait that came before the stream described the table.
         complete_snapshots: The range deletes that complete snapshots stand for, as rows of silver.
+        unproved: Snapshots that are not known to be complete.
         several_streams: Whether the feed's changes came from several streams.
         brought_before: The windows that gold had before the run.
         accounts: What the feed's accounts say of it, a row per window.
@@ -69,6 +70,7 @@ class TablePlan:
     released: Mapping[str, tuple[LogPosition, bool]] | None = None
     waits: bool = False
     complete_snapshots: Sequence[Mapping[str, Any]] = ()
+    unproved: Sequence[snapshot_deletes.Unproved] = ()
     several_streams: bool = False
     brought_before: frozenset[str] = frozenset()
     accounts: Sequence[Mapping[str, Any]] = ()
@@ -78,6 +80,19 @@ class TablePlan:
     def crosses(self) -> bool:
         """Whether range deletes may reach keys of other streams."""
         return self.several_streams and may_cross(self.feed, self.kinds)
+
+    @property
+    def snapshots_are_past(self) -> bool:
+        """Whether no complete snapshot can matter to the run's changes: gold has each, and all changes are newer."""
+        if self.waits or self.releases:
+            return not self.complete_snapshots
+        mine = [row for row in self.accounts if row["window"] in self.windows]
+        new = [tuple(row["first_position"]) for row in mine if row["first_position"]]
+        first = min(new, default=None)
+        return all(
+            not one["is_new"] and (first is None or tuple(one["log_position"]) < first)
+            for one in self.complete_snapshots
+        )
 
     @property
     def releases(self) -> bool:
@@ -184,9 +199,12 @@ class FeedPlan:
         if waits:
             # Whether a waiting change moves a row to another key could not be known when it was counted.
             kinds = replace(kinds, moves=True)
-        snapshots = snapshot_deletes.range_delete_rows(feed, table.name, name)
-        if snapshots:
+        epochs = snapshot_deletes.of_epochs(feed, table.name, name)
+        if epochs:
             kinds = replace(kinds, scopes=tuple(sorted({*kinds.scopes, WHOLE_TABLE})))
+        snapshots, unproved = snapshot_deletes.of_stream(
+            feed, table.name, name, rows, frozenset(self.windows)
+        )
         if table.spelled:
             shapes = (spelling.shape_in_gold(one, table) for one in kinds.scopes)
             kinds = replace(kinds, scopes=tuple(sorted(set(shapes))))
@@ -202,7 +220,8 @@ class FeedPlan:
             else None,
             released=self.released if kinds.transactions else None,
             waits=waits,
-            complete_snapshots=tuple(snapshots),
+            complete_snapshots=(*epochs, *snapshots),
+            unproved=unproved,
             several_streams=self._has_several_streams,
             brought_before=self.brought_before,
             accounts=rows,
@@ -213,6 +232,7 @@ class FeedPlan:
 _READ: Final = (
     *("window", "table", "source_table", "declared", "changes", "derived"),
     *("change_kinds", "undeclared_columns", "declaration"),
+    *("first_position", "snapshots"),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, NamedTuple
 
@@ -26,6 +26,9 @@ from transforms.gold.range_deletes import RangeDelete
 from transforms.gold.streams.cross_stream_positions import CollectPositions, JoinPositions
 from transforms.gold.streams.crossing import Crossing
 from transforms.source_format import CrossStreamMatcher
+
+SNAPSHOT: Final = "complete snapshot"
+"""What the operation is called of the rows that a complete snapshot does not name."""
 
 SHOWN = 5
 """How many of a run are named one by one, the widest first and then those that did most; the others are summed up."""
@@ -66,14 +69,25 @@ class RangeDeletes(Generic[Frame]):
     """A table's range deletes, and whom they reach.
 
     ``every``: all deliveries; ``change.is_past`` marks those of earlier windows. ``by_event``: one delivery of each
-    event. ``source_locations``: where each event comes from. ``across``: where the deletes are among changes of other
-    streams; None where they reach only their own.
+    event. ``source_locations``: where each event comes from. ``windows``: those that brought it. ``across``: where the
+    deletes are among changes of other streams; None where they reach only their own.
     """
 
     every: Sequence[RangeDelete] = ()
     by_event: Mapping[str, RangeDelete] = field(default_factory=dict)
     source_locations: Mapping[str, SourceLocation] = field(default_factory=dict)
+    windows: Mapping[str, frozenset[str]] = field(default_factory=dict)
     across: AcrossStreams[Frame] | None = None
+
+    def without(self, events: Collection[str]) -> RangeDeletes[Frame]:
+        """The same without some events."""
+        if not events:
+            return self
+        return replace(
+            self,
+            every=[one for one in self.every if one.change.event_id not in events],
+            by_event={name: one for name, one in self.by_event.items() if name not in events},
+        )
 
     @property
     def have_moved(self) -> bool:
@@ -86,6 +100,7 @@ def of_rows(rows: pa.Table) -> RangeDeletes[Frame]:
     every: list[RangeDelete] = []
     by_event: dict[str, RangeDelete] = {}
     source_locations: dict[str, SourceLocation] = {}
+    windows: dict[str, frozenset[str]] = {}
     for batch in rows.combine_chunks().to_batches():
         columns = ("is_new", "operation", "window", "object", "line")
         cells = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
@@ -101,10 +116,11 @@ def of_rows(rows: pa.Table) -> RangeDeletes[Frame]:
                 # Of several deliveries a new one says that the event is new.
                 by_event[change.event_id] = one
             at = SourceLocation(*source_location)
+            windows[change.event_id] = windows.get(change.event_id, frozenset()) | {at.window}
             source_locations[change.event_id] = min(
                 source_locations.setdefault(change.event_id, at), at, key=lambda one: one[1:]
             )
-    return RangeDeletes(every, by_event, source_locations)
+    return RangeDeletes(every, by_event, source_locations, windows)
 
 
 def cross_stream_matcher(plan: TablePlan) -> CrossStreamMatcher | None:
@@ -190,7 +206,10 @@ def effects_of(
     found = [
         (range_delete, source_locations[event_id], removed[event_id], changed[event_id])
         for event_id, range_delete in range_deletes.items()
-        if not range_delete.change.is_past or removed[event_id] or changed[event_id]
+        if removed[event_id]
+        or changed[event_id]
+        # A snapshot that names every row is nothing to tell of.
+        or not (range_delete.change.is_past or source_locations[event_id].operation == SNAPSHOT)
     ]
     found.sort(key=lambda one: (len(one[0].scope), -(one[2] + one[3]), one[1][1:]))
     return summed_up(
@@ -233,6 +252,8 @@ def effect_lines(effects: tuple[RangeDeleteEffect, ...]) -> list[str]:
         if not one.source_location:
             what = f"{one.events:,} more of {one.operation}"
         did = f"removed {counted(one.removed, 'row')}"
+        if one.operation == SNAPSHOT:
+            did += " that it does not name"
         if one.changed:
             did = f"changed {counted(one.changed, 'row')}"
         lines.append(f"{what} {did}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Final, Self
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from assets.bookkeeping.compacted import bases
 from assets.columns import silver_rows, spelling, transactions
@@ -34,13 +35,15 @@ class SilverBySpark:
 
     ``silver``: all rows of the feed. ``rows``: one row per change of the table that counts, ``is_new`` where the run
     brings or releases it. ``base_rows``: what the keys were where the table's history was cut (``key``, ``streams``,
-    ``state``); None where nothing is compacted.
+    ``state``); None where nothing is compacted. ``snapshots``: the range deletes of complete snapshots, which are among
+    ``rows``, too; None where there are none.
     """
 
     plan: TablePlan
     silver: DataFrame
     rows: DataFrame
     base_rows: DataFrame | None = None
+    snapshots: DataFrame | None = None
 
     @classmethod
     def read(cls, lake: Lake, plan: TablePlan) -> Self:
@@ -58,28 +61,33 @@ class SilverBySpark:
         else:
             rows = rows.withColumn("is_new", F.lit(False))
         rows = rows.withColumn("is_new", F.col("is_new") | _is_own(plan))
+        snapshots = None
         if plan.complete_snapshots:
-            # Gold is made from all of silver for every epoch, so that these deletes are never new.
             cells = [
-                tuple(one.get(field.name) for field in CHANGE.fields)
+                tuple(one.get(field.name) for field in _SNAPSHOT.fields)
                 for one in plan.complete_snapshots
             ]
-            epochs = lake.spark.createDataFrame(cells, CHANGE)
-            rows = rows.unionByName(epochs.withColumn("is_new", F.lit(False)))
+            snapshots = lake.spark.createDataFrame(cells, _SNAPSHOT)
+            rows = rows.unionByName(snapshots)
         if table.spelled:
             rows = spelling.in_gold(rows, table)
         if plan.compaction_watermark is not None:
             rows = rows.where(~covers(plan.compaction_watermark))
+            snapshots = snapshots and snapshots.where(~covers(plan.compaction_watermark))
         base = None if plan.compaction_watermark is None else bases.rows(lake, feed, table, name)
-        return cls(plan, silver, rows, base)
+        return cls(plan, silver, rows, base, snapshots)
 
     def up_to(self, compaction_watermark: CompactionWatermark) -> Self:
         """The same without the changes above a compaction watermark."""
-        return replace(self, rows=self.rows.where(covers(compaction_watermark)))
+        is_covered = covers(compaction_watermark)
+        snapshots = self.snapshots and self.snapshots.where(is_covered)
+        return replace(self, rows=self.rows.where(is_covered), snapshots=snapshots)
 
     def above(self, compaction_watermark: CompactionWatermark, base: DataFrame) -> Self:
         """The same without the changes at or below a compaction watermark, for which base rows stand."""
-        return replace(self, rows=self.rows.where(~covers(compaction_watermark)), base_rows=base)
+        is_above = ~covers(compaction_watermark)
+        snapshots = self.snapshots and self.snapshots.where(is_above)
+        return replace(self, rows=self.rows.where(is_above), base_rows=base, snapshots=snapshots)
 
     @property
     def of_keys(self) -> DataFrame:
@@ -99,7 +107,10 @@ class SilverBySpark:
 
     def range_deletes(self) -> pa.Table:
         """See ``folding.Silver``."""
-        return self.rows.where(F.col("scope").isNotNull()).select(*READ).toArrow()
+        # Silver is not read for them where only snapshots remove.
+        has_others = bool(self.plan.kinds.scopes) or self.snapshots is None
+        rows = self.rows if has_others else self.snapshots
+        return rows.where(F.col("scope").isNotNull()).select(*READ).toArrow()  # type: ignore[union-attr]
 
     def everywhere(self) -> DataFrame:
         """See ``folding.Silver``."""
@@ -153,6 +164,10 @@ def _changes(rows: DataFrame) -> DataFrame:
             (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
         )
     )
+
+
+_SNAPSHOT: Final = T.StructType([*CHANGE.fields, T.StructField("is_new", T.BooleanType())])
+"""A range delete of a complete snapshot as a row of silver, and whether the run brings it."""
 
 
 def _is_own(plan: TablePlan) -> Column:

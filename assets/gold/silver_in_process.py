@@ -105,13 +105,14 @@ class SilverInProcess:
 
     def range_deletes(self) -> pa.Table:
         """The range deletes of the table that count, those of complete snapshots included (``READ``)."""
-        rows = self.every.filter(pc.is_valid(self.every["scope"]))
-        # Gold is made from all of silver for every epoch, so that these deletes are never new.
-        epochs = [
-            {**one, "is_new": False, "event_at": microseconds_of(one["event_at"])}
+        snapshots = [
+            {**one, "event_at": microseconds_of(one["event_at"])}
             for one in self.plan.complete_snapshots
         ]
-        return pa.concat_tables([rows, self._within(pa.Table.from_pylist(epochs, schema=_READ))])
+        found = [self._within(pa.Table.from_pylist(snapshots, schema=_READ))]
+        if self.plan.kinds.scopes:
+            found.append(self.every.filter(pc.is_valid(self.every["scope"])))
+        return pa.concat_tables(found)
 
     def everywhere(self) -> pa.Table:
         """The rows of all the feed's tables (``range_deletes.EVERYWHERE``), ``is_new`` where gold may lack them."""

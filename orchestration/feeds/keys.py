@@ -10,6 +10,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from orchestration.feeds.epochs import DeclaredEpoch
+from orchestration.feeds.loss_guard import DeclaredLossGuard
 from orchestration.feeds.retention import DeclaredCompaction
 from orchestration.feeds.running.automation import DeclaredAutomation
 from orchestration.feeds.running.checks import DeclaredCheck
@@ -141,6 +142,8 @@ class DeclaredFeed(_Declared):
     """After a restored backup: by GPE partition, the ``LastTid`` of the backup's metadata."""
     range_deletes: RangeDeletePolicy = "apply"
     """Whether a truncate or drop of a whole table acts at once, or waits for ``weir release``."""
+    loss_guard: DeclaredLossGuard = Field(default_factory=DeclaredLossGuard)
+    """Truncates, and snapshots that do not name rows, wait where they would remove most of a table."""
     accept_loss: dict[_Text, _Text] = Field(default_factory=dict)
     """Topics only: by partition (``orders/0``), the offset below which what Kafka deleted unread is given up."""
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
@@ -178,6 +181,7 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "vertices": DeclaredVertex,
     "edges": DeclaredEdge,
     "epochs": DeclaredEpoch,
+    "loss_guard": DeclaredLossGuard,
     "compaction": DeclaredCompaction,
     "schema_changes": DeclaredPolicies,
     "freshness": DeclaredFreshness,

@@ -23,6 +23,7 @@ from orchestration.feeds.graphs.dgraph import predicates_from, types_from
 from orchestration.feeds.graphs.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
 from orchestration.feeds.landings import accepted_losses_from, landing_from
+from orchestration.feeds.loss_guard import loss_guard_from
 from orchestration.feeds.masks import mask_key
 from orchestration.feeds.misdeclared import FeedFaults, Unfit, check_glob, faults_of, refuse
 from orchestration.feeds.places_in_yaml import FIRST, Places, place_of, places_in
@@ -123,6 +124,7 @@ class _FeedFile:
         yield lambda: dict(accepted_losses_from(declared, said))
         yield lambda: timeout_from(declared.transaction_timeout, said)
         yield lambda: retention_from(declared.compaction, declared.window, said)
+        yield lambda: loss_guard_from(declared.loss_guard, said)
         yield lambda: settings_from(declared.checks, declared.format, said)
         yield lambda: suites_from(declared.expectations, str(self.file), said)
         yield lambda: running_from(declared, said)
@@ -150,6 +152,7 @@ class _FeedFile:
             tables=tables,
             accepted_losses=dict(accepted_losses_from(declared, self._misdeclared)),
             range_deletes=declared.range_deletes,
+            loss_guard=loss_guard_from(declared.loss_guard, self._misdeclared),
             decisions=Decisions(
                 epochs=tuple(
                     self._epoch(declared, number) for number in range(len(declared.epochs))

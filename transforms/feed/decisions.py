@@ -12,7 +12,7 @@ import json
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 SourceLocation: TypeAlias = tuple[str, str, int, int]
 """A record of bronze: its object, generation, line and byte offset."""
@@ -40,6 +40,30 @@ class Release:
 
     event_id: str
     windows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A delete of many rows that gold has not applied: it waits for a ``Release``.
+
+    ``reason``: ``loss`` where it would have removed more than the feed's ``loss_guard`` allows, ``unproved`` for a
+    snapshot that is not known to be complete. ``table``: the gold table. ``rows``: how many it would have removed when
+    that was decided, and ``keys`` some of these. ``windows``: those that brought it; ``log_position``: where it stands.
+    ``source_location``: where it came from, in words.
+    """
+
+    event_id: str
+    reason: str
+    table: str
+    operation: str
+    rows: int
+    keys: tuple[str, ...]
+    windows: tuple[str, ...]
+    log_position: tuple[int, ...]
+    source_location: str
+
+    LOSS: ClassVar[str] = "loss"
+    UNPROVED: ClassVar[str] = "unproved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +103,7 @@ class Decisions:
 
     epochs: tuple[Epoch, ...] = ()
     releases: tuple[Release, ...] = ()
+    holds: tuple[Hold, ...] = ()
     dismissals: tuple[Dismissal, ...] = ()
     replacements: tuple[Replacement, ...] = ()
 
@@ -87,9 +112,20 @@ class Decisions:
         return Decisions(
             epochs=tuple(dict.fromkeys((*self.epochs, *others.epochs))),
             releases=tuple(dict.fromkeys((*self.releases, *others.releases))),
+            holds=tuple(dict.fromkeys((*self.holds, *others.holds))),
             dismissals=tuple(dict.fromkeys((*self.dismissals, *others.dismissals))),
             replacements=tuple(dict.fromkeys((*self.replacements, *others.replacements))),
         )
+
+    def held(self, table: str | None = None) -> list[Hold]:
+        """The holds of a gold table, or of all, that nobody has released; of several for one delete the last."""
+        released = {one.event_id for one in self.releases}
+        found = {
+            (one.table, one.event_id): one
+            for one in self.holds
+            if one.event_id not in released and table in (None, one.table)
+        }
+        return [*found.values()]
 
     def dismissed(self, windows: Collection[str] | None = None) -> set[SourceLocation]:
         """The source locations of all dismissed records, or of those of these windows."""
@@ -126,7 +162,7 @@ class Decisions:
     def digest(self) -> str:
         """SHA-256 of what was decided, whoever decided it when; empty where nothing was.
 
-        Dismissals are left out: no change and no row is another for them.
+        Dismissals and holds are left out: no change of silver is another for them.
         """
         if not (self.epochs or self.releases or self.replacements):
             return ""

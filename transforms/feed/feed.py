@@ -105,21 +105,36 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
+class LossGuard:
+    """How many rows of a gold table a truncate, or a snapshot that does not name them, may remove at once.
+
+    More than this ``share`` of the table's rows, and at least so many ``rows``, wait for a decision.
+    """
+
+    share: float = 0.5
+    rows: int = 100
+
+    def refuses(self, removed: int, of: int) -> bool:
+        """Whether the removal of some of a table's rows has to wait."""
+        return removed >= self.rows and removed > self.share * of
+
+
+@dataclass(frozen=True, slots=True)
 class Feed:
     """One configured source: what its file says, with defaults filled in.
 
     ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
     None for the format's usual extensions. ``range_deletes``: whether a range delete of a whole table acts at once or
-    waits for a decision. ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first
-    landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones
-    are added where tables are at hand. ``policies``: those of tables that the file does not declare. ``predicates``,
-    ``vertices`` and ``edges`` are what the feeds of graphs declare, by name; ``tables`` are then what their
-    format makes of it. ``types``: the predicates that the tables of nodes have, by the type of the nodes. ``baseline``:
-    by partition the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
-    (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
-    ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the expectations that it adds.
-    ``running``: how it is run and watched, which changes no row. ``mask_key``: the secret of the masks that hash; None
-    where no table has one.
+    waits for a decision. ``loss_guard``: how many rows one may remove at once. ``retention``: how long changes are
+    kept. ``transaction_timeout``: so long after its first landing window an open transaction counts as never committed.
+    ``decisions``: those of the feed file; recorded ones are added where tables are at hand. ``policies``: those of
+    tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are what the feeds of graphs
+    declare, by name; ``tables`` are then what their format makes of it. ``types``: the predicates that the tables of
+    nodes have, by the type of the nodes. ``baseline``: by partition the last tid that a restored backup of TigerGraph
+    holds. ``accepted_losses``: by partition of a topic (``orders/0``), the offset below which records that Kafka has
+    deleted before they were read are given up. ``checks``: what the file says of built-in checks, by the rule's name;
+    ``suites``: the expectations that it adds. ``running``: how it is run and watched, which changes no row.
+    ``mask_key``: the secret of the masks that hash; None where no table has one.
     """
 
     name: str
@@ -130,6 +145,7 @@ class Feed:
     table_names: TableNames = "plain"
     tables: Mapping[str, Table] = field(default_factory=dict)
     range_deletes: RangeDeletePolicy = "apply"
+    loss_guard: LossGuard = field(default_factory=LossGuard)
     decisions: Decisions = field(default_factory=Decisions)
     retention: Retention = field(default_factory=Retention)
     transaction_timeout: timedelta = timedelta(days=1)

@@ -167,7 +167,8 @@ class Newest:
         # Changes come last among the rows of a key.
         changes = np.add.reduceat(is_change, first)
         keys = _Keys(first, last, last - changes + 1)
-        outcome = _Outcome.of(self.table, batch, positions, keys, full_rebuild=self.full_rebuild)
+        stands = _Standing(positions, positions[:, : _stable_width(batch, positions)])
+        outcome = _Outcome.of(self.table, batch, stands, keys, full_rebuild=self.full_rebuild)
         self._count(batch, keys, outcome)
         is_unsure = ~(outcome.newer | outcome.older | outcome.same)
         if not self.full_rebuild:
@@ -223,6 +224,14 @@ class Newest:
 
 
 @dataclass(frozen=True, slots=True)
+class _Standing:
+    """Where each row of a batch stands: its whole position, and the part that is the same in every delivery."""
+
+    whole: Numbers
+    stable: Numbers
+
+
+@dataclass(frozen=True, slots=True)
 class _Outcome:
     """What becomes of each key; at most one of the first three is true, and none where the fold has to decide.
 
@@ -240,16 +249,17 @@ class _Outcome:
         cls,
         table: Table,
         batch: pa.RecordBatch,
-        positions: Numbers,
+        stands: _Standing,
         keys: _Keys,
         *,
         full_rebuild: bool,
     ) -> _Outcome:
+        positions, width = stands.stable, stands.stable.shape[1]
         what = batch.column("what").to_numpy()
         has_changes = keys.change <= keys.last
         change = np.minimum(keys.change, keys.last)
         is_change = what == CHANGE
-        mixed = _any(_needs_order(batch, positions, keys), keys)
+        mixed = _any(_needs_order(batch, stands, keys), keys)
         effect = batch.column("effect")
         removes = pc.fill_null(pc.equal(effect, "remove"), False).to_numpy(zero_copy_only=False)
         replaces = pc.fill_null(pc.equal(effect, "replace"), False).to_numpy(zero_copy_only=False)
@@ -273,7 +283,8 @@ class _Outcome:
         clean = has_changes & ~mixed & ~strange & ((rows == 0) | ((rows == 1) & row_is_newer))
         stored = np.where(rows > 0, row, stone)
         newer = newest_is_whole & (~has_stored | _less(positions[stored], positions[change]))
-        resets, has_reset = _resets_of(batch, positions.shape[1])
+        resets, has_reset = _resets_of(batch, stands.whole.shape[1])
+        resets = resets[:, :width]
         reset, has_reset = resets[stored], has_reset[stored] & has_stored
         newest = positions[keys.last]
         older = has_reset & _less(newest, reset)
@@ -283,18 +294,28 @@ class _Outcome:
         ).to_numpy(zero_copy_only=False)
         last = positions[stored]
         same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
+        # Of several deliveries the smallest position counts: the row would have to be moved there.
+        same &= ~_less(stands.whole[keys.last], stands.whole[stored])
         return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removes[keys.last])
 
 
-def _needs_order(batch: pa.RecordBatch, positions: Numbers, keys: _Keys) -> Numbers:
-    """Of each row whether comparing its position as a whole does not tell how it stands among the key's other rows."""
+def _stable_width(batch: pa.RecordBatch, positions: Numbers) -> int:
+    """How many numbers of a change's position are the same in every delivery, of all changes of the batch."""
+    is_change = batch.column("what").to_numpy() == CHANGE
+    prefixes = batch.column("dedup_prefix").to_numpy()[is_change]
+    width = int(positions.shape[1])
+    return max(1, min(int(prefixes.min()), width)) if len(prefixes) else width
+
+
+def _needs_order(batch: pa.RecordBatch, stands: _Standing, keys: _Keys) -> Numbers:
+    """Of each row whether comparing what is stable of its position does not tell how it stands among the key's rows."""
     what = batch.column("what").to_numpy()
     sizes = np.diff(batch.column("log_position").offsets.to_numpy())
     # Of a position of another length only as much is compared as it has: a matter for the fold.
-    is_odd = sizes != positions.shape[1]
-    is_odd |= (what == CHANGE) & (batch.column("dedup_prefix").to_numpy() != sizes)
+    is_odd = sizes != stands.whole.shape[1]
     # Two rows of a kind with one position: the order within it is the fold's.
     is_tied = np.zeros(len(what), bool)
+    positions = stands.stable
     is_tied[1:] = (positions[1:] == positions[:-1]).all(axis=1) & (what[1:] == what[:-1])
     is_tied[keys.first] = False
     found: Numbers = is_odd | is_tied

@@ -13,8 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from transforms.silver import snapshots
 from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
 from transforms.silver.facts import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
+from transforms.silver.snapshots import SnapshotKey, Stretches
 
 OUTCOMES: Final = ("changes", "control", "duplicates", "quarantined", "held", "too_late")
 """What can become of a source event: these add up to ``events``."""
@@ -78,6 +80,8 @@ class Accounts:
         self._warned: defaultdict[tuple[AccountKey, str], list[str]] = defaultdict(list)
         self._warnings: Counter[tuple[AccountKey, str]] = Counter()
         self._streams: defaultdict[AccountKey, set[str]] = defaultdict(set)
+        self._first: dict[AccountKey, tuple[int, ...]] = {}
+        self._snapshots: defaultdict[AccountKey, dict[SnapshotKey, Stretches]] = defaultdict(dict)
 
     def add(
         self, account_key: AccountKey, count: str | None, facts: str | None, *, is_first: bool
@@ -101,6 +105,18 @@ class Accounts:
         """Remember when the source made the newest change."""
         if made is not None and made > self._newest_event.get(account_key, -LATEST):
             self._newest_event[account_key] = made
+
+    def note_position(self, account_key: AccountKey, log_position: Any) -> None:
+        """Remember where the oldest change stands."""
+        position = tuple(log_position)
+        first = self._first.get(account_key)
+        if first is None or position < first:
+            self._first[account_key] = position
+
+    def add_stretch(self, account_key: AccountKey, text: str) -> None:
+        """Remember a stretch of a snapshot (``snapshots.Collected``)."""
+        key, stretches = snapshots.read(text)
+        self._snapshots[account_key].setdefault(key, Stretches()).add(stretches)
 
     def warn(self, account_key: AccountKey, word: str, seen: str) -> None:
         """Count a warning that no event gives rise to by itself; ``seen``: what a reader wants to see of it."""
@@ -132,11 +148,21 @@ class Accounts:
             [*account_key, word, number, self._warned[account_key, word]]
             for (account_key, word), number in self._warnings.items()
         ]
-        return json.dumps([counts, newest, streams, times, warned, self.left_out, self.open_events])
+        first = [[*account_key, [*position]] for account_key, position in self._first.items()]
+        stretches = [
+            [*account_key, snapshots.texts(found)] for account_key, found in self._snapshots.items()
+        ]
+        return json.dumps(
+            [
+                *(counts, newest, streams, times, warned, first, stretches),
+                *(self.left_out, self.open_events),
+            ]
+        )
 
     def read(self, text: str) -> None:
         """Add the accounts that ``text`` of another ``Accounts`` gave."""
-        counts, newest, streams, times, warned, left_out, open_events = json.loads(text)
+        counts, newest, streams, times, warned, first, stretches, *left = json.loads(text)
+        left_out, open_events = left
         self.left_out += left_out
         self.open_events += open_events
         for account_key, count, facts, is_first, number in counts:
@@ -149,6 +175,11 @@ class Accounts:
             self._show((AccountKey(*account_key), word), lines)
         for *account_key, made in times:
             self.note_time(AccountKey(*account_key), made)
+        for *account_key, position in first:
+            self.note_position(AccountKey(*account_key), position)
+        for *account_key, some in stretches:
+            for one in some:
+                self.add_stretch(AccountKey(*account_key), one)
         for *account_key, known in streams:
             for stream in known:
                 self.add_stream(AccountKey(*account_key), stream)
@@ -168,6 +199,10 @@ class Accounts:
             found[account_key].newest_event_at = made
         for account_key, known in self._streams.items():
             found[account_key].streams = sorted(known)
+        for account_key, position in self._first.items():
+            found[account_key].first_position = [*position]
+        for account_key, stretches in self._snapshots.items():
+            found[account_key].snapshots = snapshots.texts(stretches)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 
@@ -194,6 +229,8 @@ class _Account:
         self.streams: list[str] = []
         self.newest_event_at: int | None = None
         self.seen: list[str] = []
+        self.first_position: list[int] | None = None
+        self.snapshots: list[str] = []
 
     def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
         if count is not None:
@@ -222,6 +259,8 @@ class _Account:
             "segments": sorted(self.segments, key=lambda one: (one[0] or 0, *one[1:3])),
             "newest_event_at": self.newest_event_at,
             "seen": self.seen,
+            "first_position": self.first_position,
+            "snapshots": self.snapshots,
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],
         }

@@ -54,10 +54,17 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
         accounts.add_stream(group_key, one.stream)
     if outcome is None and one.tally == CHANGE:
         accounts.note_time(group_key, one.event_at)
+        accounts.note_position(group_key, one.log_position)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         log_position: Any = one.log_position
         moment = LogPoint(log_position[0], one.segment, one.event_at, one.extracted_at)
         accounts.note(group_key, moment)
+
+
+def count_stretch(accounts: Accounts, one: Row) -> None:
+    """Remember which stretch of a snapshot the window has."""
+    group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
+    accounts.add_stretch(group_key, one.facts or "")
 
 
 def count_conflict(accounts: Accounts, one: Row, other: Row) -> None:

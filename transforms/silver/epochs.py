@@ -41,6 +41,9 @@ class Epochs:
                     None if own is None else own + number,
                     *event.log_position[1:],
                 )
+            if event.snapshot is not None and event.snapshot.removes_at is not None:
+                own, *numbers = event.snapshot.removes_at
+                event.snapshot = event.snapshot._replace(removes_at=(own + number, *numbers))
             event.identity = (f"epoch {number}", *event.identity)
 
 

@@ -32,10 +32,12 @@ from transforms.silver.counting import (
     account_batch,
     count_conflict,
     count_row,
+    count_stretch,
     output_rows,
 )
 from transforms.silver.frames import CHANGES, COVERED, IN_BASE, OUTPUT, PENDING, ROWS, TO_QUARANTINE
 from transforms.silver.packed_rows import Shards, output_batch, part_of, row_batches, unpacked
+from transforms.silver.snapshots import STRETCH, Collected
 from transforms.silver.too_late import is_covered
 from transforms.source_format import Decode, Resolve, SourceFormat
 from transforms.task_failures import failed_at, naming_record, with_clear_errors
@@ -65,7 +67,9 @@ class DecodeRows:
         conform = _conform(self.feed, self.format, self.compaction_watermarks)
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
-                rows = _rows(self.feed, records, decode, conform)
+                snapshots = Collected()
+                rows = _rows(self.feed, records, decode, conform, snapshots)
+                rows += snapshots.rows(records[0])
                 yield from batches_of(self.feed, records[0], rows, self.shards)
 
 
@@ -118,12 +122,21 @@ def _conform(
 
 
 def _rows(
-    feed: Feed, records: Iterable[BronzeRecord], decode: Decode, conform: Conform
+    feed: Feed,
+    records: Iterable[BronzeRecord],
+    decode: Decode,
+    conform: Conform,
+    snapshots: Collected,
 ) -> list[Row]:
     rows: list[Row] = []
     for record in records:
         try:
-            rows += conform(record, [*decode(record)])  # type: ignore[list-item]
+            events: Sequence[Event] = [*decode(record)]  # type: ignore[list-item]
+            made = conform(record, events)
+            for ordinal, event in enumerate(events):
+                if event.snapshot is not None and event.fault is None:
+                    snapshots.add(event, next(row for row in made if row.ordinal == ordinal))
+            rows += made
         except WeirError:
             raise
         except Exception as fault:
@@ -320,6 +333,9 @@ def _classified(
         strict=True,
     )
     for row, group, commit in cells:
+        if row.tally == STRETCH:
+            count_stretch(accounts, row)
+            continue
         outcome, kind = None, CHANGES
         log_position: Any = row.log_position
         if row.fault is not None:

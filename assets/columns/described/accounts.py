@@ -27,6 +27,8 @@ ACCOUNTING: Final[Described] = {
     "derived_quarantined": "How many such rows went to quarantine.",
     "null_keys": "How many changes of a declared table lack a part of the key.",
     "undeclared_columns": "The columns that changes mention and the feed file does not declare.",
+    "first_position": "Where the oldest of the changes stands.",
+    "snapshots": "Which stretches of which snapshots the window holds, by which a complete snapshot is known.",
     "newest_event_at": "When the source made the newest of the changes; null where none carries a time.",
     "change_kinds": "Labels of the kinds of change that the window has for the table.",
     "segments": "The newest times that were seen in each of the source's log files.",

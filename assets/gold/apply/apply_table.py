@@ -9,7 +9,7 @@ from typing import Protocol
 from assets.executors.executor import Frame
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
-from assets.gold import range_deletes
+from assets.gold import held_losses, range_deletes
 from assets.gold.applied import Applied, AppliedTable, shown_keys
 from assets.gold.apply import full_rebuilds
 from assets.gold.apply.stored_by_spark import StoredBySpark
@@ -23,6 +23,7 @@ from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
+from transforms.feed.decisions import Hold
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
 
@@ -83,13 +84,13 @@ def _apply_one(
     if _fits(lake, plan, here):
         try:
             fold = TableFold.of(InProcess(), plan, SilverInProcess.of(lake, plan), here)
-            return _applied(fold, here, full_rebuild=full_rebuild, rebuilt=rebuilt)
+            return _applied(lake, fold, here, gold, full_rebuild=full_rebuild, rebuilt=rebuilt)
         except TooLarge:
             # Only now is it known that keys need a history that does not fit: nothing has been written.
             pass
     stored, silver = StoredBySpark(gold, plan.compaction_watermark), SilverBySpark.read(lake, plan)
     by_spark = TableFold.of(InSpark(lake.spark, plan.feed), plan, silver, stored)
-    return _applied(by_spark, stored, full_rebuild=full_rebuild, rebuilt=rebuilt)
+    return _applied(lake, by_spark, stored, gold, full_rebuild=full_rebuild, rebuilt=rebuilt)
 
 
 def _fits(lake: Lake, plan: TablePlan, here: StoredInProcess) -> bool:
@@ -111,17 +112,30 @@ class Committing(Stored[Frame], Protocol[Frame]):
 
 
 def _applied(
-    fold: TableFold[Frame], stored: Committing[Frame], *, full_rebuild: bool, rebuilt: bool
+    lake: Lake,
+    fold: TableFold[Frame],
+    stored: Committing[Frame],
+    gold: GoldTable,
+    *,
+    full_rebuild: bool,
+    rebuilt: bool,
 ) -> Applied:
     """Fold, commit, and say what was done."""
     # Whatever new changes came, they may have moved where deletes of one stream stand among another's changes.
+    held: Sequence[Hold] = ()
     if full_rebuild or fold.deletes.have_moved:
         folded = replace(fold, stored=None).from_history()
         sizes = stored.create(folded, fold.plan.feed)
     else:
-        folded = fold.onto_gold()
+        rows = lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name).stored_rows
+        fold, folded, held = held_losses.guarded(lake, fold, rows)
         sizes = stored.put(folded)
     metrics, deletes, name = folded.metrics, fold.deletes, fold.plan.name
+    waiting = [
+        *held_losses.outstanding(fold.plan),
+        *held,
+        *held_losses.of_unproved(lake, gold, fold.plan),
+    ]
     effects = range_deletes.effects_of(
         deletes.by_event, deletes.source_locations, metrics.removed, metrics.changed
     )
@@ -138,6 +152,7 @@ def _applied(
         late_keys=shown_keys(name, metrics.late_keys),
         tied_keys=shown_keys(name, metrics.tied_keys),
         copied_keys=shown_keys(name, metrics.copied_keys),
+        held=tuple(held_losses.in_words(gold.feed.name, waiting)),
         rows=sizes[0],
         tombstones=sizes[1],
         rebuilt=rebuilt,

@@ -56,7 +56,7 @@ class StoredBySpark:
         if table.key and keys is not None:
             # Keys are compared as gold has them: making texts of ten million keys takes half a minute.
             layer = layer.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
-        key = _key_texts(table) if table.key else F.from_json(KEY, "array<string>")
+        key = key_texts(table) if table.key else F.from_json(KEY, "array<string>")
         found = layer.select(
             F.lit(what).alias("what"),
             key.alias("key"),
@@ -78,7 +78,7 @@ class StoredBySpark:
         found = shaped(
             mine.select(
                 F.lit(VERSION).alias("what"),
-                _key_texts(table).alias("key"),
+                key_texts(table).alias("key"),
                 F.col(VALID_FROM).alias("log_position"),
                 F.col(BEGAN_BY).alias("event_id"),
                 F.unix_micros(FROM_AT).alias("event_at"),
@@ -132,7 +132,7 @@ def _typed_keys(table: Table, keys: DataFrame) -> DataFrame:
     )
 
 
-def _key_texts(table: Table) -> Column:
+def key_texts(table: Table) -> Column:
     """The key of a row of gold as canonical texts, for a table with a key."""
     return F.array(*[types.text_of(F.col(quoted(name)), table.columns[name]) for name in table.key])
 

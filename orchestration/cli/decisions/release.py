@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 from assets.bookkeeping import accounting, decisions
 from assets.bookkeeping.choice import Choice, Listed
 from assets.columns.silver import SILVER_ARROW
+from assets.gold import gold_tables, held_losses
+from assets.gold.plan import FeedPlan
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.wording import counted
@@ -46,7 +48,7 @@ def release(place: Place, name: str, choice: Choice, as_json: bool = False) -> N
     """Let the chosen deletes of a feed act, or list them where none is chosen."""
     feed, lake = session.reached_feed(place, name)
     answer = Answer(as_json)
-    waiting = held(lake, feed)
+    waiting = [*held(lake, feed), *held_by_gold(lake, feed)]
     if choice.is_made:
         done = let_act(lake, feed, choice, waiting, answer)
     else:
@@ -113,6 +115,31 @@ _READ = pa.schema(
     ]
     + [SILVER_ARROW.field(name) for name in SOURCE_LOCATION]
 )
+
+
+def held_by_gold(lake: Lake, feed: Feed) -> list[HeldDelete]:
+    """The deletes that gold has not applied, since they would remove too much or are not known to be meant."""
+    held = {one.table for one in decisions.with_recorded(lake, feed).decisions.held()}
+    if not held:
+        return []
+    plan = FeedPlan.read(lake, feed, [])
+    waiting = [
+        one
+        for name, table in gold_tables.mirrors(lake, plan.feed).items()
+        if name in held
+        for one in held_losses.outstanding(plan.of_table(table, name))
+    ]
+    return [
+        HeldDelete(
+            one.event_id,
+            one.table,
+            one.operation,
+            None,
+            one.windows,
+            f"{one.source_location}: {counted(one.rows, 'row')}",
+        )
+        for one in waiting
+    ]
 
 
 def _without_any(lake: Lake, feed: Feed) -> set[str]:

@@ -53,6 +53,8 @@ class _Source:
         # Starts just below a new digit show an order by text instead of by number.
         self.log = (rng.choice([1, 9, 99, 999_999]), rng.choice([4, 90, 950, 9_990]), 1)
         self.replica = self.draw_replica()
+        # Where a message of MySQL stands in its topic; of bare documents nothing says it.
+        self.offset = rng.randint(1, 1 << 40) if kind == "debezium" and rng.random() < 0.7 else 0
 
     def draw_replica(self) -> LogPosition:
         """The dscId, mutId and partNum that one replica of Cassandra gives a mutation."""
@@ -61,13 +63,39 @@ class _Source:
 
     @property
     def log_position(self) -> LogPosition:
-        return (0, 1, *((self.now_ms, *self.replica) if self.kind == "cassandra" else self.numbers))
+        """Where the next change stands."""
+        if self.kind == "cassandra":
+            return (0, 1, self.now_ms, *self.replica)
+        if self.kind == "debezium":
+            self.offset += bool(self.offset)
+            return (0, 1, *self.log[:2], 1, self.offset)
+        if self.kind == "debezium_bare":
+            # The commit before it may stand before it or behind it: the greater of both counts.
+            return (0, 1, self.lsn + self.rng.choice([0, 0, 1]), 1, self.lsn)
+        return (0, 1, *self.log)
 
     @property
-    def numbers(self) -> LogPosition:
-        """Where the source's log is: file, position and row, or Postgres's two numbers."""
+    def lsn(self) -> int:
+        """The number of a change in Postgres's log."""
         number, offset, row = self.log
-        return (number, offset * 100 + row, 0) if self.kind == "debezium_bare" else self.log
+        return number * 10**9 + offset * 1000 + row * 2
+
+    @property
+    def identity(self) -> tuple[str, ...] | None:
+        """What identifies the next change, where its position does not."""
+        if self.kind == "debezium":
+            return tuple(str(number) for number in self.log)
+        return (str(self.lsn),) if self.kind == "debezium_bare" else None
+
+    @property
+    def read_at(self) -> tuple[LogPosition, tuple[str, ...] | None]:
+        """Where the row of a snapshot stands: Debezium's say where the log was."""
+        if self.kind == "debezium":
+            file, position, _ = self.log
+            return (0, 1, file, position, 0, 0), (str(file), str(position))
+        if self.kind == "debezium_bare":
+            return (0, 1, self.lsn, 0, 0), (str(self.lsn),)
+        return (0, 0), None
 
     def advance(self) -> None:
         """Go on to a higher position."""
@@ -98,7 +126,12 @@ class _Source:
             self.kind == "debezium" and operation == "update" and self.values.keys() <= after.keys()
         )
         effect = "replace" if is_whole else None
-        self.events.append(Event(self.kind, self.table, operation, *place, before, after, effect))
+        self.events.append(
+            Event(
+                *(self.kind, self.table, operation, *place, before, after, effect),
+                own_identity=self.identity,
+            )
+        )
         new = before | after
         old_id, new_id = str((after | before)["id"]), str(new["id"])
         row = self.rows.pop(old_id, self.key(new_id) | dict.fromkeys(self.values))
@@ -248,9 +281,10 @@ def history(
         # Two, where the rows of two snapshots tie.
         for _ in range(source.rng.choice([0, 0, 0, 1, 1, 1, 1, 2])):
             source.rows[identifier] = row = source.full(identifier)
-            # Debezium says where the log was.
-            place = source.numbers if kind.startswith("debezium") else ()
-            source.events.append(Event("snapshot", table, "read", (0, 0, *place), None, {}, row))
+            place, identity = source.read_at
+            source.events.append(
+                Event("snapshot", table, "read", place, None, {}, row, own_identity=identity)
+            )
     while len(source.events) < events:
         source.drift()
         source.rng.choice(_ACTIONS[kind])(source)
@@ -273,6 +307,9 @@ def deliveries(events: list[Event], seed: int, *, windows: int) -> dict[int, lis
 
 def _repeat(event: Event, rng: Random) -> Event:
     """The event again; never at a smaller position, so that what is true does not change."""
+    if event.source == "debezium" and event.log_position[-1]:
+        *same, offset = event.log_position
+        return replace(event, log_position=(*same, offset + rng.randint(0, 20)))
     if event.source != "cassandra":
         return event
     *same, dsc_id, mut_id, part = event.log_position

@@ -104,10 +104,7 @@ def debezium(event: Event, *, seed: int, has_key: bool, columns: Sequence[str] =
     if event.operation not in ("delete", "truncate"):
         unsent = [name for name in columns if name not in KEY and name not in after]
         images[1] |= dict.fromkeys(unsent, UNAVAILABLE)
-    one, two, three = event.log_position[2:]
-    place: dict[str, object] = {"file": f"mysql-bin.{one:06d}", "pos": two, "row": three}
-    if not has_key:
-        place = {"lsn": two, "sequence": json.dumps([str(one), str(two)])}
+    place = _place(event, has_key, rng)
     of_snapshot = rng.choice(["true", "last", True, "first"])
     envelope = {
         "before": images[0] or None,
@@ -130,10 +127,22 @@ def debezium(event: Event, *, seed: int, has_key: bool, columns: Sequence[str] =
     value = printed({"schema": schema, "payload": envelope} if has_schema else envelope, rng)
     if not has_key:
         return value
+    offset = rng.getrandbits(40) if event.source == "snapshot" else event.log_position[-1]
     if event.operation == "truncate":
-        return _sent(value, None, rng)
+        return _sent(value, None, rng, offset)
     key = {name: _value(name, _key(event)[name], decimal, time, texts=False) for name in KEY}
-    return _sent(value, {"schema": _key_schema(), "payload": key}, rng)
+    return _sent(value, {"schema": _key_schema(), "payload": key}, rng, offset)
+
+
+def _place(event: Event, has_key: bool, rng: Random) -> dict[str, object]:
+    """What MySQL's source, or Postgres's, says of where the event stands."""
+    numbers = [int(text) for text in event.identity]
+    if has_key:
+        file, position, row = (*numbers, 0)[:3]
+        return {"file": f"mysql-bin.{file:06d}", "pos": position, "row": row}
+    (own,), at = numbers, event.log_position[2]
+    before = rng.choice([None, at - 1, at]) if at == own else at
+    return {"lsn": own, "sequence": json.dumps([before and str(before), str(own)])}
 
 
 def _key(event: Event) -> Image:
@@ -203,11 +212,17 @@ def _key_schema() -> dict[str, object]:
     return {"type": "struct", "name": "any.other.Key", "fields": columns}
 
 
-def _sent(value: str, key: dict[str, object] | None, rng: Random) -> str:
-    """The message with its key: a line of a dump, or the document behind that of its key."""
+def _sent(value: str, key: dict[str, object] | None, rng: Random, offset: int | None = None) -> str:
+    """The message with its key: a line of a dump, or the document behind that of its key.
+
+    ``offset``: where it stands in its topic, 0 where nothing may say it; None: anywhere.
+    """
     key_text = printed(key, rng)
-    if key is not None and rng.random() < 0.3:
+    if key is not None and not offset and rng.random() < 0.3:
         return f"{key_text}\n{value}"
     parts = [part if rng.random() < 0.5 else json.dumps(part) for part in (key_text, value)]
-    place = f'"topic": "any", "partition": 0, "offset": {rng.getrandbits(40)}'
-    return f'{{{place}, "key": {parts[0]}, "value": {parts[1]}}}'
+    message = f'"key": {parts[0]}, "value": {parts[1]}'
+    if offset == 0:
+        return f"{{{message}}}"
+    place = f'"topic": "any", "partition": 0, "offset": {offset or rng.getrandbits(40)}'
+    return f"{{{place}, {message}}}"

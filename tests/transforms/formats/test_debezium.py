@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from transforms.event import Event, StreamSchema, Transaction
+from transforms.event import Event, SnapshotRow, StreamSchema, Transaction
 from transforms.feed.feed import Feed, Table
 from transforms.formats.debezium import FORMAT
 from transforms.formats.debezium.transactions import waits
@@ -106,13 +106,13 @@ def test_an_event_that_knows_no_place_stands_before_all_that_have_one() -> None:
     # So Flink CDC writes them, whose topics have nothing else; amid others they must not win.
     source = {**MYSQL, "file": "", "pos": 0, "row": 0}
     found = event(envelope(source=source))
-    assert (found.fault, found.log_position, found.dedup_prefix) == (None, (0, 1, 0, 7, 2), 5)
+    assert (found.fault, found.log_position, found.dedup_prefix) == (None, (0, 1, 0, 7, 1, 2), 6)
     assert (found.identity, found.segment) == (("shop.public.city", "2", "7"), None)
     assert found.warnings == ("no_log_position",)
     first = event(envelope(source={**MYSQL, "file": "bin.000001", "pos": 4}))
-    assert first.log_position == (0, 1, 1, 4, 0)
+    assert first.log_position == (0, 1, 1, 4, 1, 7)
     read = event(envelope(op="r", source=source))
-    assert (read.log_position, read.warnings) == ((0, 0), ())
+    assert (read.log_position, read.warnings) == ((0, 1, 0, 7, 1, 2), ())
     bare = event(envelope(source=source), feed=FILES, object="part.json")
     assert fault(bare)[0] == "unknown_position"
     assert "file '', pos 0, lsn null; known: file and pos (MySQL, MariaDB)" in fault(bare)[1]
@@ -126,7 +126,7 @@ def test_a_snapshots_rows_need_no_place_in_the_log() -> None:
 
 
 def test_a_source_without_a_log_that_is_known_stands_in_its_topic() -> None:
-    for connector in ("oracle", "sqlserver", None):
+    for connector in ("vitess", "oracle", "sqlserver", None):
         found = event(envelope(source={"connector": connector, "table": "city"}))
         assert (found.fault, found.log_position) == (None, (0, 1, 7, 2))
         assert found.identity == ("shop.public.city", "2", "7")
@@ -134,27 +134,104 @@ def test_a_source_without_a_log_that_is_known_stands_in_its_topic() -> None:
 
 def test_a_log_files_number_is_what_its_name_ends_in() -> None:
     found = event(envelope(source={**MYSQL, "file": "host.7.000012 ", "row": "3"}))
-    assert (found.log_position, found.segment) == ((0, 1, 12, 40, 3), 12)
+    assert (found.log_position, found.segment) == ((0, 1, 12, 40, 1, 7), 12)
     assert event(envelope(source={**MYSQL, "file": "1" * 300_000 + "x"})).log_position is None
     assert event(envelope(source={**MYSQL, "file": "1" * 300_000})).log_position is None
 
 
 @pytest.mark.parametrize(
-    ("sequence", "order", "numbers"),
+    ("sequence", "at"),
     [
-        ('["60","70"]', 3, (60, 70, 3)),
-        ('[null,"70"]', "3", (70, 70, 3)),
-        (["60", "70"], None, (60, 70, 0)),
-        *[(sequence, None, (70, 70, 0)) for sequence in (None, "[]", "x", '{"a":1}', '["x"]', 7)],
+        ('["60","70"]', 70),
+        ('["80","70"]', 80),
+        (["80", "70"], 80),
+        *[(sequence, 70) for sequence in (None, "[]", "x", '{"a":1}', '["x"]', 7, '[null,"70"]')],
     ],
 )
-def test_postgres_stands_by_its_last_commit(
-    sequence: object, order: object, numbers: tuple[int, ...]
+@pytest.mark.parametrize("order", [None, "3"])
+def test_postgres_stands_behind_its_last_commit(
+    sequence: object, order: str | None, at: int
 ) -> None:
+    # The number in the transaction begins again after a restart: it neither orders nor identifies.
     transaction = {"id": "571:1000", "total_order": order}
     found = event(envelope(source={**POSTGRES, "sequence": sequence}, transaction=transaction))
-    assert (found.log_position, found.segment) == ((0, 1, *numbers), None)
+    assert (found.log_position, found.identity) == ((0, 1, at, 1, 70), ("70",))
+    assert found.segment is None
     assert found.transaction == Transaction("571")
+
+
+SQL_SERVER = {
+    **{"connector": "sqlserver", "table": "city", "snapshot": "false"},
+    **{"commit_lsn": "00000025:00000448:0003", "change_lsn": "00000025:00000448:0002"},
+    "event_serial_no": 2,
+}
+ORACLE = {
+    **{"connector": "oracle", "table": "city", "snapshot": "false", "scn": "900"},
+    **{"commit_scn": "907", "redo_thread": 1, "rs_id": "0x000012.00000003.0010", "ssn": 4},
+}
+INFORMIX = {
+    **{"connector": "informix", "table": "city", "snapshot": "false"},
+    **{"commit_lsn": "70", "change_lsn": "68"},
+}
+MONGODB = {"connector": "mongodb", "table": "city", "snapshot": "false", "ts_ms": 9, "ord": 3}
+COMMIT_LSN = 0x2500000448_0003
+
+
+@pytest.mark.parametrize(
+    ("source", "change", "row", "removes_at"),
+    [
+        (
+            SQL_SERVER,
+            (0, 1, 0, COMMIT_LSN, 1, 0, COMMIT_LSN - 1, 2),
+            (0, 1, 0, COMMIT_LSN, 2, 0, 0, 0),
+            (0, 1, 0, COMMIT_LSN, 2, -1, 0, 0),
+        ),
+        (
+            ORACLE,
+            (0, 1, 907, 1, 900, 1, 0, 0x0012_00000003_0010, 4),
+            (0, 1, 900, 2, 0, 0, 0, 0, 0),
+            (0, 1, 900, 2, -1, 0, 0, 0, 0),
+        ),
+        (INFORMIX, (0, 1, 70, 1, 68), (0, 1, 70, 2, 0), (0, 1, 70, 2, -1)),
+        (MONGODB, (0, 1, 9, 3, 1, 0), (0, 1, 9, 3, 0, 0), (0, 1, 9, 3, 0, -1)),
+        (POSTGRES, (0, 1, 70, 1, 70), (0, 1, 70, 0, 0), (0, 1, 70, 0, -1)),
+        (MYSQL, (0, 1, 3, 40, 1, 7), (0, 1, 3, 40, 0, 0), (0, 1, 3, 40, 0, -1)),
+        ({"connector": "vitess", "table": "city"}, (0, 1, 7, 2), (0, 1, 7, 2), None),
+        (
+            {**MYSQL, "connector": "mariadb", "pos": -58},
+            (0, 1, 2**62, 7, 1, 2),
+            (0, 1, 2**62, 7, 1, 2),
+            None,
+        ),
+    ],
+)
+def test_a_snapshots_rows_stand_in_the_order_of_their_source(
+    source: dict[str, Any],
+    change: tuple[int, ...],
+    row: tuple[int, ...],
+    removes_at: tuple[int, ...] | None,
+) -> None:
+    assert event(envelope(source=source), {"id": 1}).log_position == change
+    read = {**source, "snapshot": "last_in_data_collection", "commit_scn": None}
+    found = event(envelope(op="r", source=read), {"id": 1})
+    assert (found.fault, found.log_position) == (None, row)
+    marks = SnapshotRow(
+        removes_at, begins=False, ends=True, topic="shop.public.city", partition=2, offset=7
+    )
+    assert found.snapshot == marks
+    bare = event(envelope(op="r", source=read), feed=FILES, object="part.json")
+    assert bare.snapshot is None
+
+
+def test_a_chunk_of_a_snapshot_stands_behind_what_was_committed_before_it() -> None:
+    chunk = {**POSTGRES, "snapshot": "incremental", "lsn": None, "sequence": '["80","80"]'}
+    found = event(envelope(op="r", source=chunk), {"id": 1})
+    assert (found.log_position, found.snapshot) == ((0, 1, 80, 0, 1), None)
+    before = event(envelope(source={**POSTGRES, "lsn": 79, "sequence": '["60","79"]'}))
+    behind = event(envelope(source={**POSTGRES, "lsn": 75, "sequence": '["80","75"]'}))
+    assert (before.log_position, behind.log_position) == ((0, 1, 79, 1, 79), (0, 1, 80, 1, 75))
+    signal = event(envelope(op="r", source={**MYSQL, "snapshot": "incremental"}), {"id": 1})
+    assert (signal.log_position, signal.snapshot) == ((0, 1, 3, 40, 2, 7), None)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +241,11 @@ def test_a_key_that_cannot_be_trusted_is_refused(key: str) -> None:
     found = event(envelope(), key)
     assert fault(found)[0] == "malformed_key"
     assert "the key begins as a JSON object and is none" in fault(found)[1]
-    assert (found.name, found.after, found.log_position) == ("city", {"id": "1"}, (0, 1, 3, 40, 0))
+    assert (found.name, found.after, found.log_position) == (
+        "city",
+        {"id": "1"},
+        (0, 1, 3, 40, 1, 7),
+    )
     assert event(None, key).operation == "tombstone"
 
 
@@ -261,19 +342,19 @@ def test_a_delete_without_a_schema_tells_none() -> None:
 @pytest.mark.parametrize("flag", ["true", "last", "first", True])
 def test_an_insert_of_the_snapshot_is_one_of_its_rows(flag: object) -> None:
     found = event(envelope(source={**MYSQL, "snapshot": flag}))
-    assert (found.log_position, found.segment) == ((0, 0, 3, 40, 0), None)
+    assert (found.log_position, found.segment) == ((0, 1, 3, 40, 0, 0), None)
 
 
 @pytest.mark.parametrize("flag", ["false", "", None, False, "incremental"])
 def test_any_other_insert_is_of_the_stream(flag: object) -> None:
     found = event(envelope(source={**MYSQL, "snapshot": flag}))
-    assert (found.log_position, found.segment) == ((0, 1, 3, 40, 0), 3)
+    assert (found.log_position, found.segment) == ((0, 1, 3, 40, 1, 7), 3)
 
 
 def test_rows_of_a_snapshot_without_a_key_differ_by_their_offsets() -> None:
     found = event(envelope(op="r"), None)
     assert (found.log_position, found.identity) == (
-        (0, 0, 3, 40, 0),
+        (0, 1, 3, 40, 0, 0),
         ("shop.public.city", "2", "7"),
     )
 

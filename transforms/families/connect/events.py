@@ -59,7 +59,7 @@ def event(envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Voca
         before=images.before,
         after=images.after,
         log_position=None if entry is None else entry.log_position,
-        dedup_prefix=0 if entry is None else len(entry.log_position),
+        dedup_prefix=0 if entry is None else len(entry.log_position) - entry.varying,
         identity=() if entry is None else entry.identity,
         segment=log[0] if is_streamed and log is not None else None,
         event_at=envelope.event_at,

@@ -16,10 +16,14 @@ _AT_START: Final = (EPOCH, STREAM)
 
 
 class LogEntry(NamedTuple):
-    """A position, and the texts that identify the event there (``transforms/event.py``)."""
+    """A position, and the texts that identify the event there (``transforms/event.py``).
+
+    ``varying``: how many numbers at the position's end may differ from delivery to delivery.
+    """
 
     log_position: tuple[int, ...]
     identity: tuple[str | None, ...]
+    varying: int = 0
 
 
 def in_stream(numbers: tuple[int, ...]) -> LogEntry:
@@ -34,7 +38,7 @@ def in_snapshot(envelope: Envelope, numbers: tuple[int, ...] | None) -> LogEntry
     """
     entry = _numbered((EPOCH, SNAPSHOT, *(numbers or ())))
     if envelope.key.is_none and envelope.message.partition is not None:
-        return LogEntry(entry.log_position, _of_topic(envelope))
+        return LogEntry(entry.log_position, of_topic(envelope))
     return entry
 
 
@@ -43,16 +47,7 @@ def in_topic(envelope: Envelope) -> LogEntry | Fault:
     offset, partition = envelope.message.offset, envelope.message.partition
     if offset is None or partition is None:
         return unknown(envelope, f"known: {_KNOWN}")
-    return LogEntry((EPOCH, STREAM, offset, partition), _of_topic(envelope))
-
-
-def before_log(envelope: Envelope) -> LogEntry | Fault:
-    """The record's position in its topic, before all that stands in a log: the files of a log are numbered from 1."""
-    entry = in_topic(envelope)
-    if isinstance(entry, Fault):
-        return entry
-    epoch, phase, *numbers = entry.log_position
-    return LogEntry((epoch, phase, 0, *numbers), entry.identity)
+    return LogEntry((EPOCH, STREAM, offset, partition), of_topic(envelope))
 
 
 def unknown(envelope: Envelope, needed: str) -> Fault:
@@ -65,7 +60,7 @@ def unknown(envelope: Envelope, needed: str) -> Fault:
 def of_note(envelope: Envelope) -> LogEntry:
     """The entry of a note, a message about no row: it only identifies the note, and orders nothing."""
     if envelope.message.partition is not None:
-        return LogEntry(_AT_START, _of_topic(envelope))
+        return LogEntry(_AT_START, of_topic(envelope))
     return LogEntry(_AT_START, (envelope.record.object, str(envelope.record.line)))
 
 
@@ -78,7 +73,8 @@ def _numbered(log_position: tuple[int, ...]) -> LogEntry:
     return LogEntry(log_position, tuple([str(number) for number in log_position]))
 
 
-def _of_topic(envelope: Envelope) -> tuple[str | None, ...]:
+def of_topic(envelope: Envelope) -> tuple[str | None, ...]:
+    """What identifies a record of a topic: the topic, the partition and the offset."""
     offset = envelope.message.offset
     return (
         envelope.message.topic,

@@ -18,7 +18,13 @@ from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
 from transforms.feed.feed import Feed
-from transforms.formats.debezium.log_positions import has_no_log_position, log_entry_of, numbers_of
+from transforms.formats.debezium.log_positions import (
+    Standing,
+    has_no_log_position,
+    log_entry_of,
+    snapshot_row_of,
+    standing_of,
+)
 from transforms.formats.debezium.transactions import mark_of, transaction_of, waits
 from transforms.formats.debezium.warnings import NO_LOG_POSITION, NOT_AWAITED, UNAVAILABLE
 from transforms.json_values import as_text
@@ -48,18 +54,19 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         envelope = reader.read(record, message(record, feed))
         mark = mark_of(envelope)
         envelope.note = mark or _note(envelope)
-        numbers = numbers_of(envelope)
-        envelope.is_snapshot = _is_snapshot(envelope, numbers)
+        standing = standing_of(envelope)
+        envelope.is_snapshot = _is_snapshot(envelope, standing)
         images = images_of.read(envelope)
-        meaning = Meaning(log_entry_of(envelope, numbers), _effect(envelope, images))
+        meaning = Meaning(log_entry_of(envelope, standing), _effect(envelope, images))
         event = events.event(envelope, images, meaning, VOCABULARY)
         if mark is not None:
             event.effect = mark
-            event.log_position, event.identity = log_entries.of_mark(
-                mark, as_text(envelope.body.get("id"))
-            )
+            entry = log_entries.of_mark(mark, as_text(envelope.body.get("id")))
+            event.log_position, event.identity = entry.log_position, entry.identity
         if envelope.operation == "truncate":
             event.scope = {}
+        if envelope.is_snapshot:
+            event.snapshot = snapshot_row_of(envelope, standing)
         transaction = transaction_of(envelope, mark)
         if is_awaited:
             event.transaction = transaction
@@ -86,11 +93,11 @@ def _note(envelope: Envelope) -> str | None:
     return "key" if envelope.is_lone_key else None
 
 
-def _is_snapshot(envelope: Envelope, numbers: tuple[int, ...] | None) -> bool:
-    """True for a row that a snapshot read before the stream began; an incremental one reads amid it."""
+def _is_snapshot(envelope: Envelope, standing: Standing) -> bool:
+    """True for a row that a full snapshot read: an incremental one reads amid the stream, in chunks."""
     flag = (envelope.source.text("snapshot") or "false").lower()
     if envelope.operation == "read":
-        return flag != "incremental" or numbers is None
+        return flag != "incremental" or standing.place is None
     return envelope.operation == "insert" and flag not in ("false", "incremental", "")
 
 

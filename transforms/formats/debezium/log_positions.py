@@ -1,17 +1,39 @@
-"""Where an event stands: in the log of MySQL, MariaDB or Postgres, else as it does in its topic.
+"""Where an event stands: in its source's log, else as it does in its topic.
 
-Put here which numbers of ``source`` put events in order. Not here: how a log entry is written
-(``transforms/families/connect/log_entries.py``), and rows of a snapshot among each other.
+A position is (epoch, phase, numbers of the place, rank, numbers within the place). The place is what changes and
+snapshots of one source have in common: a row that a snapshot read at a place stands behind all changes up to it and
+before all later ones, whichever snapshot it is. The rank says which of the two comes first at one place.
 
-Vendor: Debezium documentation, the ``source`` of the connectors for MySQL (file, pos, row) and PostgreSQL (lsn,
-sequence).
+| connector | place | within | a full snapshot's row, at its own place |
+|---|---|---|---|
+| Postgres | the greater of the last commit's LSN (``sequence``) and the own LSN | own LSN | before the changes |
+| MySQL, MariaDB | number of the log file, ``pos`` | offset in the topic | before the changes |
+| SQL Server, Db2 | ``commit_lsn`` | ``change_lsn``, ``event_serial_no`` | behind the changes |
+| Oracle | ``commit_scn``, of a snapshot ``scn`` | ``scn``, ``redo_thread``, ``rs_id``, ``ssn`` | behind them |
+| Informix | ``commit_lsn`` | ``change_lsn`` | behind them |
+| MongoDB | ``ts_ms``, ``ord`` | nothing | before the changes |
+| any other | offset, partition | nothing | where it stands in its topic |
+
+Of Postgres, a transaction's commit is not sent with its changes. The commit before it is: a change that stands behind
+a commit is not in a snapshot that was read there, even where its own LSN is smaller. For one key the own LSN alone is
+the order, since a row is locked until its transaction ends.
+
+MariaDB from 11.4 on sends a negative ``pos`` (minus the event's length), which is no place: what is sent so stands as
+it does in its topic, behind all that has a place.
+
+Vendor: Debezium documentation, the ``source`` of each connector;
+https://github.com/debezium/debezium, ``SourceInfo`` of each connector; ``PostgresOffsetContext`` (``sequence``),
+``OracleSourceInfoStructMaker`` (``commit_scn``, ``rs_id``), ``SqlServerSourceInfoStructMaker`` (``event_serial_no``).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 from transforms import json_values
+from transforms.change import EPOCH, STREAM
+from transforms.event import SnapshotRow
 from transforms.families.connect import log_entries
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.log_entries import LogEntry
@@ -19,23 +41,52 @@ from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.json_values import MalformedJson
 
-_LOGGED: Final = {"mysql": "file and pos", "mariadb": "file and pos", "postgresql": "lsn"}
-"""Connectors whose events stand in a log, and where ``source`` says so."""
+BEFORE, CHANGE, BEHIND = 0, 1, 2
+"""The rank at one place: a row of a snapshot that stands before its changes, a change, and a row behind them."""
+
+BEFORE_ALL_FILES, BEHIND_ALL_FILES = 0, 2**62
+"""In place of a log file's number, where the log has no place that could be used. Files are numbered from 1."""
+
+_BITS: Final = 62
 
 
-def numbers_of(envelope: Envelope) -> tuple[int, ...] | None:
-    """The numbers of the source's log: those of Postgres, else those of MySQL; None where it is none that is known.
+class Place(NamedTuple):
+    """Where the log has an event.
 
-    Of Postgres these are the LSN of the commit before, the event's own, and its number in its transaction.
+    ``at``: the numbers to which snapshots compare. ``within``: the order of changes at one place. ``identity``: the
+    texts that identify a change there. ``varying``: how many numbers of ``within``, at its end, may differ from
+    delivery to delivery.
     """
+
+    at: tuple[int, ...]
+    within: tuple[int, ...]
+    identity: tuple[str, ...]
+    varying: int = 0
+
+
+class Connector(NamedTuple):
+    """How one connector says where events stand.
+
+    ``place_of``: the place, None where the event says none. ``needed``: the fields that say it, where an event without
+    them is a fault; else such an event stands as it does in its topic. ``rank``: a full snapshot's row at its own
+    place.
+    """
+
+    place_of: Callable[[Envelope], Place | None]
+    needed: str | None
+    rank: int
+
+
+def _postgres(envelope: Envelope) -> Place | None:
     own = whole(envelope.source.fields.get("lsn"))
-    if own is None:
-        return envelope.source.log
-    transaction = envelope.body.get("transaction")
-    order = transaction.get("total_order") if type(transaction) is dict else None
     last_commit = _last_commit(envelope.source.fields.get("sequence"))
-    # Of a source's first transaction no commit stands before it.
-    return (own if last_commit is None else last_commit, own, whole(order) or 0)
+    if own is None:
+        # A row of an incremental snapshot: it stands directly behind the last commit before it was sent.
+        is_row = envelope.operation == "read" and last_commit is not None
+        return Place((last_commit or 0,), (1,), (str(last_commit),)) if is_row else None
+    # Of a stream's first transaction no commit stands before it.
+    at = own if last_commit is None else max(last_commit, own)
+    return Place((at,), (own,), (str(own),))
 
 
 def _last_commit(sequence: Any) -> int | None:
@@ -48,23 +99,191 @@ def _last_commit(sequence: Any) -> int | None:
     return whole(sequence[0]) if type(sequence) is list and sequence else None
 
 
-def log_entry_of(envelope: Envelope, numbers: tuple[int, ...] | None) -> LogEntry | Fault:
-    """In the snapshot, or where the log has it. Sources without a log that is known stand as they do in their topic.
+def _mysql(envelope: Envelope) -> Place | None:
+    log = envelope.source.log
+    if log is None:
+        return None
+    number, position, row = log
+    # A compressed transaction has one place, and counts the rows of each of its statements from 0.
+    offset = envelope.message.offset
+    identity = (str(number), str(position), str(row))
+    return Place((number, position), (offset or 0,), identity, varying=int(offset is not None))
+
+
+def _sql_server(envelope: Envelope) -> Place | None:
+    fields = envelope.source.fields
+    commit = _hexadecimal(fields.get("commit_lsn"))
+    if commit is None:
+        return None
+    change = _hexadecimal(fields.get("change_lsn")) or (0, 0)
+    serial = whole(fields.get("event_serial_no")) or 0
+    within = (*change, serial)
+    return Place(commit, within, tuple(str(number) for number in (*commit, *within)))
+
+
+def _oracle(envelope: Envelope) -> Place | None:
+    fields = envelope.source.fields
+    own, committed = whole(fields.get("scn")), whole(fields.get("commit_scn"))
+    at = own if committed is None else committed
+    if at is None:
+        return None
+    redo = _hexadecimal(fields.get("rs_id")) or (0, 0)
+    thread, serial = (whole(fields.get(name)) or 0 for name in ("redo_thread", "ssn"))
+    within = (own or 0, thread, *redo, serial)
+    return Place((at,), within, tuple(str(number) for number in (at, *within)))
+
+
+def _informix(envelope: Envelope) -> Place | None:
+    commit, change = (
+        whole(envelope.source.fields.get(name)) for name in ("commit_lsn", "change_lsn")
+    )
+    if commit is None:
+        return None
+    return Place((commit,), (change or 0,), (str(commit), str(change)))
+
+
+def _mongodb(envelope: Envelope) -> Place | None:
+    at, order = (whole(envelope.source.fields.get(name)) for name in ("ts_ms", "ord"))
+    if at is None or order is None:
+        return None
+    return Place((at, order), (0,), (str(at), str(order)))
+
+
+def _hexadecimal(text: Any) -> tuple[int, int] | None:
+    """A log sequence number in two numbers.
+
+    It is written in parts of a fixed width (``0000002a:00000d98:0003``; Oracle's with points), and may have more than
+    64 bits.
+    """
+    if type(text) is not str:
+        return None
+    digits = text.strip().removeprefix("0x").replace(".", "").replace(":", "")
+    try:
+        number = int(digits, 16)
+    except ValueError:
+        return None
+    return number >> _BITS, number & ((1 << _BITS) - 1)
+
+
+_CONNECTORS: Final[Mapping[str, Connector]] = {
+    "postgresql": Connector(_postgres, "lsn", BEFORE),
+    "mysql": Connector(_mysql, "file and pos", BEFORE),
+    "mariadb": Connector(_mysql, "file and pos", BEFORE),
+    "sqlserver": Connector(_sql_server, None, BEHIND),
+    "db2": Connector(_sql_server, None, BEHIND),
+    "oracle": Connector(_oracle, None, BEHIND),
+    "informix": Connector(_informix, None, BEHIND),
+    "mongodb": Connector(_mongodb, None, BEFORE),
+}
+
+
+def connector_of(envelope: Envelope) -> Connector:
+    """How the connector of an event says where it stands; by the fields of ``source``, where it is not named."""
+    named = _CONNECTORS.get((envelope.source.text("connector") or "").lower())
+    if named is not None:
+        return named
+    if "lsn" in envelope.source.fields:
+        return _BY_LSN
+    return _BY_FILE if envelope.source.log is not None else _BY_TOPIC
+
+
+_BY_LSN: Final = Connector(_postgres, None, BEFORE)
+_BY_FILE: Final = Connector(_mysql, None, BEFORE)
+_BY_TOPIC: Final = Connector(lambda _: None, None, BEFORE)
+
+
+class Standing(NamedTuple):
+    """Where an event's connector, and its log, have it; ``place`` is None where the event says none."""
+
+    connector: Connector
+    place: Place | None
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether there is a place that can be used."""
+        return self.place is not None and self.place.at[-1] >= 0
+
+
+def standing_of(envelope: Envelope) -> Standing:
+    """Where the event of an envelope stands in its log."""
+    connector = connector_of(envelope)
+    return Standing(connector, connector.place_of(envelope))
+
+
+def log_entry_of(envelope: Envelope, standing: Standing) -> LogEntry | Fault:
+    """Where an event stands, and what identifies it there.
 
     If a connector's events are ordered by its log, one without a log position is a fault: ordered by its offset it
     would stand after all the others.
     """
-    if envelope.is_snapshot:
-        return log_entries.in_snapshot(envelope, numbers)
-    if numbers is not None:
-        return log_entries.in_stream(numbers)
+    connector, place = standing
+    if place is None:
+        return _without_place(envelope, connector)
+    if not standing.is_placed:
+        return _unplaced(envelope, BEHIND_ALL_FILES)
+    if not envelope.is_snapshot:
+        rank = CHANGE
+        if envelope.operation == "read":
+            # A row of an incremental snapshot: Postgres's stands by the commit before it, all others' by the signal.
+            rank = BEFORE if connector.place_of is _postgres else BEHIND
+        position = (EPOCH, STREAM, *place.at, rank, *place.within)
+        return LogEntry(position, place.identity, place.varying)
+    nothing = (0,) * len(place.within)
+    position = (EPOCH, STREAM, *place.at, connector.rank, *nothing)
+    if envelope.key.is_none and envelope.message.partition is not None:
+        # Equal rows of a table without a key differ in nothing but their offset in the topic.
+        return LogEntry(position, log_entries.of_topic(envelope))
+    return LogEntry(position, tuple([str(number) for number in place.at]))
+
+
+def _without_place(envelope: Envelope, connector: Connector) -> LogEntry | Fault:
     if has_no_log_position(envelope):
-        return log_entries.before_log(envelope)
-    connector = (envelope.source.text("connector") or "").lower()
-    if connector in _LOGGED:
-        needed = f"events of {connector} are put in order by {_LOGGED[connector]} alone"
+        return _unplaced(envelope, BEFORE_ALL_FILES)
+    entry = log_entries.in_topic(envelope)
+    if envelope.is_snapshot and (connector.needed is not None or isinstance(entry, Fault)):
+        # It says nothing of where it was read, as the first releases did: before all changes.
+        return log_entries.in_snapshot(envelope, None)
+    if connector.needed is not None:
+        name = (envelope.source.text("connector") or "").lower()
+        needed = f"events of {name} are put in order by {connector.needed} alone"
         return log_entries.unknown(envelope, needed)
-    return log_entries.in_topic(envelope)
+    return entry
+
+
+def _unplaced(envelope: Envelope, file: int) -> LogEntry | Fault:
+    """The position of an event of a log without places: as it stands in its topic, before or behind all log files."""
+    entry = log_entries.in_topic(envelope)
+    if isinstance(entry, Fault):
+        return entry
+    epoch, phase, offset, partition = entry.log_position
+    return LogEntry((epoch, phase, file, offset, CHANGE, partition), entry.identity)
+
+
+def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | None:
+    """What a row of a full snapshot says of the snapshot; None where it is not known to stand in a topic.
+
+    What the snapshot does not name is gone directly before its rows; of a source without places, before the offset of
+    its first row.
+    """
+    connector, place = standing
+    message = envelope.message
+    if message.partition is None or message.offset is None:
+        return None
+    if place is None and connector.needed is not None:
+        return None
+    flag = (envelope.source.text("snapshot") or "").lower()
+    removes_at: tuple[int, ...] | None = None
+    if place is not None and standing.is_placed:
+        nothing = (0,) * (len(place.within) - 1)
+        removes_at = (EPOCH, STREAM, *place.at, connector.rank, -1, *nothing)
+    return SnapshotRow(
+        removes_at=removes_at,
+        begins=flag.startswith("first"),
+        ends=flag.startswith("last"),
+        topic=message.topic or "",
+        partition=message.partition,
+        offset=message.offset,
+    )
 
 
 def has_no_log_position(envelope: Envelope) -> bool:

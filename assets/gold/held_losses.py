@@ -1,0 +1,151 @@
+"""Deletes of many rows that gold does not apply before a person has looked at them.
+
+A truncate or a complete snapshot that would remove most of a table waits (``LossGuard``), and so does what a snapshot
+says of rows that it does not name, where it is not known to be complete. Either is recorded as a decision, so that a
+table that is made again from its whole history leaves it out, too, and ``weir release`` lists it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, Generic, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from assets.bookkeeping import decisions
+from assets.bookkeeping.snapshot_deletes import Unproved
+from assets.executors.executor import Frame
+from assets.gold.applied import shown_keys
+from assets.gold.apply.stored_by_spark import key_texts
+from assets.gold.folding import Folded, TableFold
+from assets.gold.gold_table import GoldTable
+from assets.gold.plan import TablePlan
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.wording import counted
+from transforms.feed.decisions import Hold
+from transforms.gold import folded_rows
+from transforms.gold.change import Key, LogPosition
+from transforms.gold.columns import LOG_POSITION
+from transforms.gold.fold_rows import keys_of
+
+_KEYS_SHOWN: Final = 10
+
+
+class Guarded(NamedTuple, Generic[Frame]):
+    """A fold without the deletes that would remove too much, what it came to, and these deletes."""
+
+    fold: TableFold[Frame]
+    folded: Folded[Frame]
+    held: Sequence[Hold]
+
+
+def guarded(lake: Lake, fold: TableFold[Frame], rows: int) -> Guarded[Frame]:
+    """Fold a run's changes onto gold, without the deletes that would remove too many of its ``rows``."""
+    folded = fold.onto_gold()
+    plan, guard = fold.plan, fold.plan.feed.loss_guard
+    deletes, removed = fold.deletes, folded.metrics.removed
+    released = {one.event_id for one in plan.feed.decisions.releases}
+    refused = [
+        event_id
+        for event_id, count in removed.items()
+        if guard.refuses(count, rows)
+        and event_id not in released
+        and not deletes.by_event[event_id].change.is_past
+    ]
+    if not refused:
+        return Guarded(fold, folded, ())
+    holds = [_of_loss(fold, event_id, removed[event_id]) for event_id in refused]
+    decisions.hold(lake, plan.feed, holds, datetime.now(UTC))
+    fold = replace(fold, deletes=deletes.without(refused))
+    return Guarded(fold, fold.onto_gold(), holds)
+
+
+def _of_loss(fold: TableFold[Frame], event_id: str, removed: int) -> Hold:
+    change = fold.deletes.by_event[event_id].change
+    at = fold.deletes.source_locations[event_id]
+    windows = fold.deletes.windows[event_id]
+    return Hold(
+        event_id=event_id,
+        reason=Hold.LOSS,
+        table=fold.plan.name,
+        operation=at.operation,
+        rows=removed,
+        keys=(),
+        windows=tuple(sorted(windows)),
+        log_position=change.log_position,
+        source_location=f"{at.object} line {at.line}" if at.line else at.object,
+    )
+
+
+def outstanding(plan: TablePlan) -> list[Hold]:
+    """What waits from earlier runs: not what a snapshot has removed that has become complete since."""
+    complete = {one["event_id"] for one in plan.complete_snapshots}
+    held = plan.feed.decisions.held(plan.name)
+    return [one for one in held if one.reason == Hold.LOSS or one.event_id not in complete]
+
+
+def of_unproved(lake: Lake, gold: GoldTable, plan: TablePlan) -> list[Hold]:
+    """Record what the run's snapshots that are not known to be complete would remove from gold as it is now."""
+    known = {one.event_id for one in plan.feed.decisions.held(plan.name)}
+    holds = []
+    for one in plan.unproved:
+        if one.event_id in known or not one.windows & plan.windows:
+            continue
+        count, keys = _older(lake, gold, one.removes_at)
+        if count:
+            holds.append(_of_unproved(plan, one, count, keys))
+    if holds:
+        decisions.hold(lake, plan.feed, holds, datetime.now(UTC))
+    return holds
+
+
+def _of_unproved(plan: TablePlan, one: Unproved, count: int, keys: Sequence[Key]) -> Hold:
+    return Hold(
+        event_id=one.event_id,
+        reason=Hold.UNPROVED,
+        table=plan.name,
+        operation="snapshot",
+        rows=count,
+        keys=tuple(
+            line.partition(": key ")[2] for line in shown_keys(plan.name, keys[:_KEYS_SHOWN])
+        ),
+        windows=tuple(sorted(one.windows)),
+        log_position=one.removes_at,
+        source_location=one.source_location,
+    )
+
+
+def _older(lake: Lake, gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
+    """How many rows of gold stand before a position, and the keys of some of them."""
+    stored = lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name)
+    if not stored.exists:
+        return 0, []
+    if lake.choice.fits_in_process(stored.size, stored.stored_rows):
+        rows = stored.read(folded_rows.rows_schema(gold.table))
+        positions = rows[LOG_POSITION].to_pylist()
+        older = rows.filter(pa.array([tuple(one) < position for one in positions], pa.bool_()))
+        return older.num_rows, keys_of(gold.table, older.slice(0, _KEYS_SHOWN))
+    at = F.array(*[F.lit(number).cast("long") for number in position])
+    found = gold.rows.read().where(F.col(LOG_POSITION) < at)
+    some = found.select(key_texts(gold.table).alias("key")).limit(_KEYS_SHOWN).collect()
+    return found.count(), [tuple(row["key"]) for row in some]
+
+
+def in_words(feed: str, held: Iterable[Hold]) -> list[str]:
+    """A line for each delete that waits, with the command that lets it act."""
+    return [
+        f"gold.{feed}.{one.table}: {_said(one)}; to let it act: `weir release {feed} {one.event_id[:12]}`"
+        for one in held
+    ]
+
+
+def _said(one: Hold) -> str:
+    rows = counted(one.rows, "row")
+    if one.reason == Hold.LOSS:
+        return f"{one.operation} ({one.source_location}) would remove {rows}"
+    keys = f" (key {'; '.join(one.keys)}{'; …' if one.rows > len(one.keys) else ''})"
+    return f"{one.source_location} is not known to be complete, and gold has {rows} that it does not name{keys}"

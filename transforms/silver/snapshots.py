@@ -1,0 +1,242 @@
+"""Full snapshots: which rows of a topic are one, and whether it is known to be complete.
+
+A complete snapshot names every row that its table had, so that what it does not name is gone. That is proved and never
+assumed: the first and the last of its rows are marked, and no offset between them is missing. A window of silver knows
+only its own records, so it keeps in its accounts which stretches of which snapshots it holds; gold puts the stretches
+of all windows together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, cast
+
+from transforms.event import Event
+from transforms.gold.change import LogPosition
+from transforms.record import BronzeRecord
+from transforms.silver.conforming.changes import Row
+
+STRETCH: Final = "snapshot stretch"
+"""How a row is counted that tells the accounts of a stretch of a snapshot, and that silver does not keep."""
+
+_OF_ACCOUNT: Final = 4
+
+MOST_GAPS: Final = 1_000
+"""A snapshot with more gaps than this is not put together: it is far from complete."""
+
+
+class SnapshotKey(NamedTuple):
+    """Which rows belong together.
+
+    ``removes_at``: where all is gone that the snapshot does not name; None where each snapshot of a partition has this
+    by its first row's offset. ``topic``, ``partition``: where the rows stand.
+    """
+
+    removes_at: LogPosition | None
+    topic: str
+    partition: int
+
+
+@dataclass(slots=True)
+class Stretches:
+    """The rows of a snapshot that are in one partition.
+
+    ``offsets``: the first and last offset of each stretch without a gap. ``begins``: by the offset of each row that is
+    marked as the first of its table, where all is gone that is older. ``ends``: the offsets of those marked as the
+    last.
+    """
+
+    offsets: list[tuple[int, int]] = field(default_factory=list)
+    begins: dict[int, LogPosition] = field(default_factory=dict)
+    ends: set[int] = field(default_factory=set)
+
+    def add(self, others: Stretches) -> None:
+        """Put more rows of the snapshot to these."""
+        self.offsets = _joined([*self.offsets, *others.offsets])
+        self.begins |= others.begins
+        self.ends |= others.ends
+
+
+def _joined(offsets: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same offsets in as few stretches as possible, in their order."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(offsets):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+class Collected:
+    """The stretches of a batch of records, as they are decoded one after the other."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Any, ...], Stretches] = {}
+
+    def add(self, event: Event, row: Row) -> None:
+        """An event that is a row of a snapshot, and its row of silver."""
+        one, position = event.snapshot, row.log_position
+        if one is None or row.fault is not None or position is None:
+            return
+        account = (row.window, row.table, row.source_table, row.declared)
+        key = (*account, one.removes_at, one.topic, one.partition)
+        stretches = self._found.setdefault(key, Stretches())
+        offset, known = one.offset, stretches.offsets
+        if known and known[-1][1] == offset - 1:
+            known[-1] = (known[-1][0], offset)
+        else:
+            known.append((offset, offset))
+        if one.begins:
+            # What silver keeps has all numbers of its position.
+            own = cast("LogPosition", position)
+            stretches.begins[offset] = one.removes_at or (*own[:-1], -1)
+        if one.ends:
+            stretches.ends.add(offset)
+
+    def rows(self, record: BronzeRecord) -> list[Row]:
+        """A row for each snapshot, which tells the accounts of these stretches; ``record``: one of the batch's."""
+        return [
+            _row(record, key[:_OF_ACCOUNT], _text(SnapshotKey(*key[_OF_ACCOUNT:]), stretches))
+            for key, stretches in self._found.items()
+        ]
+
+
+def _row(record: BronzeRecord, account: Sequence[Any], facts: str) -> Row:
+    window, table, source_table, declared = account
+    return Row(
+        window=window,
+        table=table,
+        source_table=source_table,
+        declared=declared,
+        operation=None,
+        effect="note",
+        key=None,
+        moved_from=None,
+        derived=STRETCH,
+        before={},
+        after={},
+        attribute_ops={},
+        scope=None,
+        stream=None,
+        transaction=None,
+        log_position=None,
+        dedup_prefix=0,
+        event_id=None,
+        event_at=None,
+        extracted_at=None,
+        object=record.object,
+        generation=record.generation,
+        line=record.line,
+        byte_offset=record.byte_offset,
+        ordinal=0,
+        fault=None,
+        payload=None,
+        tally=STRETCH,
+        facts=facts,
+        segment=None,
+        is_first=False,
+    )
+
+
+def _text(key: SnapshotKey, stretches: Stretches) -> str:
+    offsets = _joined(stretches.offsets)
+    begins = sorted([offset, [*position]] for offset, position in stretches.begins.items())
+    parts = [[*key], offsets if len(offsets) <= MOST_GAPS else [], begins, sorted(stretches.ends)]
+    return json.dumps(parts, separators=(",", ":"))
+
+
+def read(text: str) -> tuple[SnapshotKey, Stretches]:
+    """What a text says that ``texts`` or a row of ``Collected`` has."""
+    (removes_at, topic, partition), offsets, begins, ends = json.loads(text)
+    key = SnapshotKey(None if removes_at is None else tuple(removes_at), topic, partition)
+    marked = {offset: tuple(position) for offset, position in begins}
+    return key, Stretches([(first, last) for first, last in offsets], marked, set(ends))
+
+
+def texts(found: Mapping[SnapshotKey, Stretches]) -> list[str]:
+    """The stretches of an account's snapshots, each as one text, in a fixed order."""
+    return sorted(_text(key, stretches) for key, stretches in found.items())
+
+
+class Snapshot(NamedTuple):
+    """A snapshot of one table: where all is gone that it does not name, and which windows hold it.
+
+    ``is_complete``: whether it is known to name every row.
+    """
+
+    removes_at: LogPosition
+    windows: frozenset[str]
+    is_complete: bool = True
+
+
+def snapshots_of(
+    accounts: Iterable[tuple[str, Sequence[str]]], *, may_be_parted: bool
+) -> list[Snapshot]:
+    """The snapshots of one table, in the order of their positions.
+
+    Args:
+        accounts: Each window, with the texts of its account.
+        may_be_parted: Whether the rows of a snapshot may stand in several partitions: it is then known of the others
+            that none of their records is missing, since Weir itself reads the topic.
+    """
+    found: dict[SnapshotKey, Stretches] = {}
+    windows: defaultdict[SnapshotKey, set[str]] = defaultdict(set)
+    for window, some in accounts:
+        for text in some:
+            key, stretches = read(text)
+            found.setdefault(key, Stretches()).add(stretches)
+            windows[key].add(window)
+    parted: defaultdict[tuple[LogPosition | None, str], list[SnapshotKey]] = defaultdict(list)
+    for key in found:
+        parted[key.removes_at, key.topic].append(key)
+    proved: dict[LogPosition, set[str]] = {}
+    others: dict[LogPosition, set[str]] = {}
+    for keys in parted.values():
+        held = set().union(*(windows[key] for key in keys))
+        if len(keys) == 1:
+            positions = _within_one(found[keys[0]])
+        else:
+            positions = _over_several([found[key] for key in keys]) if may_be_parted else []
+        for position in positions:
+            proved.setdefault(position, set()).update(held)
+        for position in {position for key in keys for position in _begun(key, found[key])}:
+            others.setdefault(position, set()).update(held)
+    return sorted(
+        [Snapshot(at, frozenset(held)) for at, held in proved.items()]
+        + [
+            Snapshot(at, frozenset(held), is_complete=False)
+            for at, held in others.items()
+            if at not in proved
+        ]
+    )
+
+
+def _begun(key: SnapshotKey, stretches: Stretches) -> Iterable[LogPosition]:
+    """Where snapshots would remove what is older, whether they are complete or not."""
+    return stretches.begins.values() if key.removes_at is None else [key.removes_at]
+
+
+def _within_one(stretches: Stretches) -> list[LogPosition]:
+    """Where complete snapshots in one partition remove what is older."""
+    found = []
+    for end in sorted(stretches.ends):
+        begin = max((offset for offset in stretches.begins if offset <= end), default=None)
+        if begin is not None and _has_all(stretches, begin, end):
+            found.append(stretches.begins[begin])
+    return found
+
+
+def _over_several(partitions: Sequence[Stretches]) -> list[LogPosition]:
+    """The same where several partitions have rows, each without a gap: all but both marks is there then."""
+    begins = [position for one in partitions for position in one.begins.values()]
+    has_end = any(one.ends for one in partitions)
+    is_whole = all(len(one.offsets) == 1 for one in partitions)
+    return begins[:1] if has_end and is_whole else []
+
+
+def _has_all(stretches: Stretches, begin: int, end: int) -> bool:
+    return any(first <= begin and end <= last for first, last in stretches.offsets)
