@@ -40,8 +40,8 @@ DECISIONS = pa.schema(
 )
 """One row per decision. ``kind``: epoch, release, hold, dismissal or replacement.
 
-``table``: the feed file's name (of a hold gold's), or null. ``meaning``: what was decided, as JSON. ``reason``: what the person who decided it wrote.
-``decided_by``: who that was, where it is known.
+``table``: the feed file's name (of a hold gold's), or null. ``meaning``: what was decided, as JSON.
+``reason``: what the person who decided it wrote. ``decided_by``: who that was, where it is known.
 """
 
 

@@ -88,18 +88,18 @@ def outstanding(plan: TablePlan) -> list[Hold]:
     return [one for one in held if one.reason == Hold.LOSS or one.event_id not in complete]
 
 
-def of_unproved(lake: Lake, gold: GoldTable, plan: TablePlan) -> list[Hold]:
+def of_unproved(gold: GoldTable, plan: TablePlan) -> list[Hold]:
     """Record what the run's snapshots that are not known to be complete would remove from gold as it is now."""
     known = {one.event_id for one in plan.feed.decisions.held(plan.name)}
     holds = []
     for one in plan.unproved:
         if one.event_id in known or not one.windows & plan.windows:
             continue
-        count, keys = _older(lake, gold, one.removes_at)
+        count, keys = _older(gold, one.removes_at)
         if count:
             holds.append(_of_unproved(plan, one, count, keys))
     if holds:
-        decisions.hold(lake, plan.feed, holds, datetime.now(UTC))
+        decisions.hold(gold.lake, plan.feed, holds, datetime.now(UTC))
     return holds
 
 
@@ -119,12 +119,12 @@ def _of_unproved(plan: TablePlan, one: Unproved, count: int, keys: Sequence[Key]
     )
 
 
-def _older(lake: Lake, gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
+def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
     """How many rows of gold stand before a position, and the keys of some of them."""
-    stored = lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name)
+    stored = gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name)
     if not stored.exists:
         return 0, []
-    if lake.choice.fits_in_process(stored.size, stored.stored_rows):
+    if gold.lake.choice.fits_in_process(stored.size, stored.stored_rows):
         rows = stored.read(folded_rows.rows_schema(gold.table))
         positions = rows[LOG_POSITION].to_pylist()
         older = rows.filter(pa.array([tuple(one) < position for one in positions], pa.bool_()))
@@ -135,7 +135,7 @@ def _older(lake: Lake, gold: GoldTable, position: LogPosition) -> tuple[int, lis
     return found.count(), [tuple(row["key"]) for row in some]
 
 
-def in_words(feed: str, held: Iterable[Hold]) -> list[str]:
+def held_in_words(feed: str, held: Iterable[Hold]) -> list[str]:
     """A line for each delete that waits, with the command that lets it act."""
     return [
         f"gold.{feed}.{one.table}: {_said(one)}; to let it act: `weir release {feed} {one.event_id[:12]}`"

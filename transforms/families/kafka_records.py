@@ -4,11 +4,14 @@ A dump has one JSON object a line with ``partition`` and ``offset``, the key and
 or ``key`` and ``payload`` (kcat's ``-J``); ``ts`` or ``timestamp`` in milliseconds; ``topic`` and ``headers`` or not.
 Key and value are texts, JSON documents that stand in the line as they are, or JSON objects in base64. Offset and time
 may stand in an object ``metadata``, or be missing: a line without an offset is still a record if it has ``value`` and
-no field outside ``_FIELDS``. Any other line is a bare value, without a key.
+no field outside ``_FIELDS``. Any other line is a bare value, without a key. Where a sink of Kafka Connect wrote the
+object, its name says the topic, the partition and the offset of its first record
+(``orders+0+0000000042.json``), and each record stands one behind the record before it.
 
 Vendors: edenhill/kcat, json.c (``-J``); redpanda-data/redpanda, rpk topic consume (a null value is left out);
 Aiven-Open/cloud-storage-connectors-for-apache-kafka, JSON lines (no partition, ``value`` alone by default); Lenses,
-"Message Envelope" (``metadata``); Confluent's REST proxy, embedded format ``binary`` (base64).
+"Message Envelope" (``metadata``); Confluent's REST proxy, embedded format ``binary`` (base64); Confluent's "Amazon S3
+Sink Connector" (names of objects).
 
 Put here how a record is recognised and taken apart. Not here: what the record then offers (``kafka_message``), what a
 message means (``connect``, ``formats``), and reading topics (``assets``).
@@ -36,6 +39,11 @@ _FIELDS: Final = frozenset(
     }
 )
 """All field names that a dumped record can have; without an offset, a line with any other field is a bare value."""
+
+_NAMED_BY_SINK: Final = re.compile(
+    r"(?:^|/)(?P<topic>[A-Za-z0-9._-]{1,249})\+(?P<partition>[0-9]{1,9})\+(?P<offset>[0-9]{1,18})\.[^/]*\Z"
+)
+"""What a sink calls an object: topic, partition and the offset of its first record."""
 
 _BASE64_OF_OBJECT: Final = re.compile(r"e[w-z0-9+/][A-Za-z0-9+/]*={0,2}")
 _YEARS_1_TO_9999: Final = (-62_135_596_800_000, 253_402_300_799_999)
@@ -65,6 +73,7 @@ def of_dump(record: BronzeRecord) -> KafkaMessage:
     """The message that a line of a dump says; of one that is no record, nothing but the value is known."""
     text = _utf8(record.payload)
     found = KafkaMessage(Json(text), Json(None))
+    _take_name(found, record)
     if text is None:
         found.is_utf8 = record.payload is None
         return found
@@ -73,6 +82,15 @@ def of_dump(record: BronzeRecord) -> KafkaMessage:
     except MalformedJson:
         return found
     return _dumped(line) or found if type(line) is dict else found
+
+
+def _take_name(found: KafkaMessage, record: BronzeRecord) -> None:
+    """Take topic, partition and offset from the name of the object, where it has them."""
+    named = _NAMED_BY_SINK.search(record.object)
+    if named is not None:
+        found.topic = named["topic"]
+        found.partition = _partition(named["partition"])
+        found.offset = int(named["offset"]) + record.line - 1
 
 
 def _dumped(line: Mapping[str, Any]) -> KafkaMessage | None:

@@ -288,15 +288,19 @@ class _Outcome:
         reset, has_reset = resets[stored], has_reset[stored] & has_stored
         newest = positions[keys.last]
         older = has_reset & _less(newest, reset)
-        event_id = batch.column("event_id")
-        is_event = pc.equal(
-            event_id.take(pa.array(keys.last)), event_id.take(pa.array(stored))
-        ).to_numpy(zero_copy_only=False)
+        is_event = _are_equal(batch.column("event_id"), keys.last, stored)
         last = positions[stored]
         same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
         # Of several deliveries the smallest position counts: the row would have to be moved there.
         same &= ~_less(stands.whole[keys.last], stands.whole[stored])
         return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removes[keys.last])
+
+
+def _are_equal(column: pa.Array, ones: Numbers, others: Numbers) -> Numbers:
+    """Of each pair of rows whether both have the same value."""
+    pairs = (column.take(pa.array(rows)) for rows in (ones, others))
+    found: Numbers = pc.equal(*pairs).to_numpy(zero_copy_only=False)
+    return found
 
 
 def _stable_width(batch: pa.RecordBatch, positions: Numbers) -> int:

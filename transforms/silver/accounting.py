@@ -106,9 +106,9 @@ class Accounts:
         if made is not None and made > self._newest_event.get(account_key, -LATEST):
             self._newest_event[account_key] = made
 
-    def note_position(self, account_key: AccountKey, log_position: Any) -> None:
-        """Remember where the oldest change stands."""
-        position = tuple(log_position)
+    def note_position(self, account_key: AccountKey, log_position: Any, stable: int) -> None:
+        """Remember where the oldest change stands, by what is the same in every delivery of it."""
+        position = tuple(log_position[:stable])
         first = self._first.get(account_key)
         if first is None or position < first:
             self._first[account_key] = position
@@ -150,7 +150,8 @@ class Accounts:
         ]
         first = [[*account_key, [*position]] for account_key, position in self._first.items()]
         stretches = [
-            [*account_key, snapshots.texts(found)] for account_key, found in self._snapshots.items()
+            [*account_key, snapshots.stretches_in_texts(found)]
+            for account_key, found in self._snapshots.items()
         ]
         return json.dumps(
             [
@@ -176,7 +177,7 @@ class Accounts:
         for *account_key, made in times:
             self.note_time(AccountKey(*account_key), made)
         for *account_key, position in first:
-            self.note_position(AccountKey(*account_key), position)
+            self.note_position(AccountKey(*account_key), position, len(position))
         for *account_key, some in stretches:
             for one in some:
                 self.add_stretch(AccountKey(*account_key), one)
@@ -202,7 +203,7 @@ class Accounts:
         for account_key, position in self._first.items():
             found[account_key].first_position = [*position]
         for account_key, stretches in self._snapshots.items():
-            found[account_key].snapshots = snapshots.texts(stretches)
+            found[account_key].snapshots = snapshots.stretches_in_texts(stretches)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 

@@ -150,14 +150,14 @@ def _text(key: SnapshotKey, stretches: Stretches) -> str:
 
 
 def read(text: str) -> tuple[SnapshotKey, Stretches]:
-    """What a text says that ``texts`` or a row of ``Collected`` has."""
+    """What a text says that ``stretches_in_texts`` or a row of ``Collected`` has."""
     (removes_at, topic, partition), offsets, begins, ends = json.loads(text)
     key = SnapshotKey(None if removes_at is None else tuple(removes_at), topic, partition)
     marked = {offset: tuple(position) for offset, position in begins}
     return key, Stretches([(first, last) for first, last in offsets], marked, set(ends))
 
 
-def texts(found: Mapping[SnapshotKey, Stretches]) -> list[str]:
+def stretches_in_texts(found: Mapping[SnapshotKey, Stretches]) -> list[str]:
     """The stretches of an account's snapshots, each as one text, in a fixed order."""
     return sorted(_text(key, stretches) for key, stretches in found.items())
 

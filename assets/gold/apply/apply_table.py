@@ -84,13 +84,13 @@ def _apply_one(
     if _fits(lake, plan, here):
         try:
             fold = TableFold.of(InProcess(), plan, SilverInProcess.of(lake, plan), here)
-            return _applied(lake, fold, here, gold, full_rebuild=full_rebuild, rebuilt=rebuilt)
+            return _applied(gold, fold, here, full_rebuild=full_rebuild, rebuilt=rebuilt)
         except TooLarge:
             # Only now is it known that keys need a history that does not fit: nothing has been written.
             pass
     stored, silver = StoredBySpark(gold, plan.compaction_watermark), SilverBySpark.read(lake, plan)
     by_spark = TableFold.of(InSpark(lake.spark, plan.feed), plan, silver, stored)
-    return _applied(lake, by_spark, stored, gold, full_rebuild=full_rebuild, rebuilt=rebuilt)
+    return _applied(gold, by_spark, stored, full_rebuild=full_rebuild, rebuilt=rebuilt)
 
 
 def _fits(lake: Lake, plan: TablePlan, here: StoredInProcess) -> bool:
@@ -112,10 +112,9 @@ class Committing(Stored[Frame], Protocol[Frame]):
 
 
 def _applied(
-    lake: Lake,
+    gold: GoldTable,
     fold: TableFold[Frame],
     stored: Committing[Frame],
-    gold: GoldTable,
     *,
     full_rebuild: bool,
     rebuilt: bool,
@@ -127,14 +126,14 @@ def _applied(
         folded = replace(fold, stored=None).from_history()
         sizes = stored.create(folded, fold.plan.feed)
     else:
-        rows = lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name).stored_rows
-        fold, folded, held = held_losses.guarded(lake, fold, rows)
+        rows = gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name).stored_rows
+        fold, folded, held = held_losses.guarded(gold.lake, fold, rows)
         sizes = stored.put(folded)
     metrics, deletes, name = folded.metrics, fold.deletes, fold.plan.name
     waiting = [
         *held_losses.outstanding(fold.plan),
         *held,
-        *held_losses.of_unproved(lake, gold, fold.plan),
+        *held_losses.of_unproved(gold, fold.plan),
     ]
     effects = range_deletes.effects_of(
         deletes.by_event, deletes.source_locations, metrics.removed, metrics.changed
@@ -152,7 +151,7 @@ def _applied(
         late_keys=shown_keys(name, metrics.late_keys),
         tied_keys=shown_keys(name, metrics.tied_keys),
         copied_keys=shown_keys(name, metrics.copied_keys),
-        held=tuple(held_losses.in_words(gold.feed.name, waiting)),
+        held=tuple(held_losses.held_in_words(gold.feed.name, waiting)),
         rows=sizes[0],
         tombstones=sizes[1],
         rebuilt=rebuilt,

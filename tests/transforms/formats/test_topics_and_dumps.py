@@ -29,7 +29,7 @@ SAID = (
 )
 """All of a change but its place and what follows from that."""
 
-PLACES = ("segments", "seen")
+PLACES = ("first_position", "snapshots", "segments", "seen")
 """The columns of an account that say where events were met."""
 
 

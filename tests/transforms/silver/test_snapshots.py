@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from transforms.silver.snapshots import Snapshot, SnapshotKey, Stretches, read, snapshots_of, texts
+from transforms.silver.snapshots import (
+    Snapshot,
+    SnapshotKey,
+    Stretches,
+    read,
+    snapshots_of,
+    stretches_in_texts,
+)
 
 AT = (0, 1, 70, 0, -1)
 BEGINS = {5: AT}
@@ -20,7 +27,9 @@ def account(
     at: tuple[int, ...] | None = AT,
 ) -> list[str]:
     marked = {offset: at or (0, 1, offset, -1) for offset in begins}
-    return texts({SnapshotKey(at, "shop.item", partition): Stretches([*offsets], marked, {*ends})})
+    return stretches_in_texts(
+        {SnapshotKey(at, "shop.item", partition): Stretches([*offsets], marked, {*ends})}
+    )
 
 
 @pytest.mark.parametrize(

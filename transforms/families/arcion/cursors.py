@@ -3,8 +3,11 @@
 A cursor is a JSON text. Its names carry stray blanks in the vendor's own samples (``extraction Timestamp``,
 ``partN um``) and once lack a letter (``dscI``): blanks are removed, and that name is completed.
 
-MySQL: log file number, position, logSeqNum; all three identify. Cassandra: timestamp, dscId, mutId, partNum; only the
-timestamp identifies, since each replica has its own numbers for the same mutation.
+MySQL: log file number, position, logSeqNum; all three identify. MongoDB: resumeToken and seqNum; Informix: seqNum,
+which rises through its log; these identify. Cassandra: timestamp, dscId, mutId, partNum; only the timestamp identifies,
+since each replica has its own numbers for the same mutation.
+
+Vendor: Arcion documentation, "MongoDB" (target: the cursor of its replicant) and "Informix" (source prerequisites).
 
 Put here what is true of cursors alone. Not here: rows and their events (``rows``).
 """
@@ -72,6 +75,11 @@ def is_mysql(cursor: Cursor) -> bool:
     return "log" in cursor
 
 
+def has_upserts(cursor: Cursor) -> bool:
+    """True for a cursor of Cassandra, where an insert is an upsert: it names a mutation."""
+    return "mutId" in cursor
+
+
 def log_entry_of(cursor: Cursor) -> LogEntry:
     """The event's position in the stream, and its identity."""
     if is_mysql(cursor):
@@ -81,6 +89,12 @@ def log_entry_of(cursor: Cursor) -> LogEntry:
             _number_or_zero(cursor, "logSeqNum"),
         )
         in_log = (EPOCH, STREAM, *numbers)
+        return LogEntry(in_log, _texts(in_log))
+    if "resumeToken" in cursor:
+        in_log = (EPOCH, STREAM, whole(cursor["resumeToken"]), _number_or_zero(cursor, "seqNum"))
+        return LogEntry(in_log, _texts(in_log))
+    if "seqNum" in cursor:
+        in_log = (EPOCH, STREAM, whole(cursor["seqNum"]))
         return LogEntry(in_log, _texts(in_log))
     of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]
     log_position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))

@@ -121,9 +121,10 @@ def event(
     if fault is None and entry is not None and None in entry.log_position:
         fault = _unknown_cursor(cursor_text)
     is_mysql = cursors.is_mysql(cursor)
+    effects = _EFFECTS_OF_UPSERTS if cursors.has_upserts(cursor) else _EFFECTS
     return Event(
         operation=operation,
-        effect=(_EFFECTS if is_mysql else _EFFECTS_OF_UPSERTS).get(operation or "", "replace"),
+        effect=effects.get(operation or "", "replace"),
         catalog=names[0],
         schema=names[1],
         name=names[2],
@@ -143,8 +144,8 @@ def event(
 def _unknown_cursor(cursor_text: str | None) -> Fault:
     return Fault(
         "unknown_cursor",
-        f"the cursor gives no position: {shown(cursor_text)}; known: MySQL's log, position, logSeqNum and"
-        " Cassandra's timestamp, dscId, mutId, partNum",
+        f"the cursor gives no position: {shown(cursor_text)}; known: MySQL's log, position, logSeqNum,"
+        " Cassandra's timestamp, dscId, mutId, partNum, MongoDB's resumeToken, seqNum, and Informix's seqNum",
     )
 
 
