@@ -28,9 +28,17 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
     "position_rises_with_source_time",
     "blocking",
     "The source's log position never falls while its time rises.",
-    "The log was reset or the source replaced, so that order is unknown: say where the new history begins with"
-    " `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and the first time, of the log file that"
-    " fell), and run again.",
+    "The log was reset, or the source was restored or replaced, so that order is unknown: say where the new history"
+    " begins with the line above (or the first window, and the first time, of the log file that fell), and run again."
+    " `--snapshot complete` says that it begins with a snapshot of all rows.",
+)
+SNAPSHOTS_ARE_IN_ORDER = Rule(
+    "snapshots_are_in_order",
+    "failing",
+    "No snapshot that says nothing of where it was read came behind changes of its table.",
+    "Its rows stand before all changes and heal nothing. If it is a second snapshot, the line above says so;"
+    " `--snapshot complete` lets it remove what it does not name. If it is the first one, and only late, nothing is"
+    " wrong.",
 )
 NO_EVENT_TWICE = Rule(
     "no_event_twice",
@@ -119,6 +127,7 @@ COMMON = (
     ACCOUNTING_IS_EXACT,
     NO_NULL_KEY,
     POSITION_RISES_WITH_SOURCE_TIME,
+    SNAPSHOTS_ARE_IN_ORDER,
     NO_EVENT_TWICE,
     NOTHING_QUARANTINED,
     TABLES_ARE_DECLARED,

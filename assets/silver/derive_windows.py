@@ -30,6 +30,7 @@ from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.moments import moment_of
 from transforms.record import SOURCE_LOCATION
+from transforms.silver import log_resets
 from transforms.silver.accounting import Account
 from transforms.silver.frames import CHANGES, IN_BASE, TO_QUARANTINE
 
@@ -94,6 +95,9 @@ def derived(lake: Lake, plan: SilverPlan) -> Derived:
         written=written.silver,
         quarantined=written.quarantine,
         falls=accounting.falls(all_accounts),
+        fallen=[line for account in made.accounts for line in account["fallen"]],
+        restarts=log_resets.restarts(all_accounts),
+        unordered=log_resets.unordered_snapshots(all_accounts),
         late=findings.mostly_late(accounts, plan.others),
         stale=findings.stale_lags(plan.feed, accounts, datetime.now(UTC)),
         conflicts=[line for account in made.accounts for line in account["seen"]],

@@ -18,6 +18,7 @@ from assets.bookkeeping.transactions.open_transactions import OpenTransaction, d
 from assets.columns.silver import SILVER_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.wording import counted
 from expectations import silver as rules
 from transforms.display.markdown import Markdown, bullets, code, code_block, paragraphs
 from transforms.event import Event
@@ -28,7 +29,8 @@ from transforms.proposing.entries import Proposal
 from transforms.proposing.feed_file import lines_of
 from transforms.proposing.proposed_tables import of_tables
 from transforms.proposing.tables_seen import TableKey, TableSeen, merged
-from transforms.silver import accounting, conflicts
+from transforms.silver import accounting, conflicts, log_resets
+from transforms.silver.log_resets import Restart, Unordered
 
 STORED = ("changes", "control", "held", "derived")
 """The outcomes of which silver keeps a row."""
@@ -46,7 +48,9 @@ class Findings:
 
     ``feed``: with its recorded decisions. ``accounts``: one row per window and table. ``landed``: how many records
     bronze has of these windows; ``written`` and ``quarantined``: how many rows the commits of silver and of quarantine
-    say that they wrote. ``falls``: the log files that end before an earlier one does (``log_resets.falls``). ``late``:
+    say that they wrote. ``falls``: the log files that end before an earlier one does (``log_resets.falls``).
+    ``fallen``: some of the changes whose positions fall while time rises. ``restarts``: where a table's began again.
+    ``unordered``: snapshots that nothing puts in order. ``late``:
     those of the accounts in which most events come too late (``mostly_late``). ``stale``: the windows whose newest
     event was too old (``stale_lags``). ``conflicts``: where some of the events stand that contradict others.
     ``dismissed``: how many of the quarantined events a person has dismissed. ``open``: the transactions of all windows
@@ -59,6 +63,9 @@ class Findings:
     written: int
     quarantined: int
     falls: Sequence[StoredAccount]
+    fallen: Sequence[str]
+    restarts: Sequence[Restart]
+    unordered: Sequence[Unordered]
     late: Sequence[StoredAccount]
     stale: Sequence[WindowLag]
     conflicts: Sequence[str]
@@ -78,7 +85,10 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
     return {
         rules.ACCOUNTING_IS_EXACT.name: _miscounted(findings, total),
         rules.NO_NULL_KEY.name: total["null_keys"],
-        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(findings.falls),
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(findings.falls)
+        + len(findings.restarts)
+        + _many([(row["warnings"] or {}).get(accounting.FALLS, 0) for row in accounts]),
+        rules.SNAPSHOTS_ARE_IN_ORDER.name: len(findings.unordered),
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"] - findings.dismissed,
         rules.TABLES_ARE_DECLARED.name: sum(
@@ -96,6 +106,12 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(findings.open),
         rules.NO_TRANSACTION_IS_OVERDUE.name: len(findings.overdue),
     }
+
+
+def _many(counts: Iterable[int]) -> int:
+    """How many changes fall, where they are more than an outlier."""
+    total = sum(counts)
+    return total if total >= log_resets.MIN_CHANGES else 0
 
 
 def _miscounted(findings: Findings, total: Mapping[str, int]) -> int:
@@ -185,6 +201,19 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         f" one with a lower number at {row['newest_before']}"
         for row in findings.falls
     ]
+    name = findings.feed.name
+    fallen += [
+        f"{one.table}: all positions of window {one.window} are lower than those of {one.before}, although its newest"
+        f" change is of {one.newest:%Y-%m-%d %H:%M:%S} UTC and not of {one.newest_before:%Y-%m-%d %H:%M:%S} UTC:"
+        f" {code(epoch_line(name, one.declared, one.window))}"
+        for one in findings.restarts
+    ]
+    fallen += findings.fallen
+    unordered = [
+        f"{one.table}: {counted(one.rows, 'row')} in window {one.window}, behind changes of {one.before}:"
+        f" {code(epoch_line(name, one.declared, one.window) + ' --snapshot complete')}"
+        for one in findings.unordered
+    ]
     too_late = [
         f"{row['table']}: {row['too_late']:,} in window {row['window']}" for row in findings.late
     ]
@@ -195,9 +224,16 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         rules.TABLES_ARE_DECLARED.name: bullets(undeclared),
         rules.COLUMNS_ARE_DECLARED.name: bullets(undeclared_columns(accounts)),
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: bullets(fallen),
+        rules.SNAPSHOTS_ARE_IN_ORDER.name: bullets(unordered),
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: described(findings.open),
         rules.NO_TRANSACTION_IS_OVERDUE.name: described(findings.overdue),
     }
+
+
+def epoch_line(feed: str, table: str | None, window: str) -> str:
+    """The command that says that positions begin again in a window; ``table``: as the feed file names it."""
+    of = f" --table {table}" if table else ""
+    return f"weir epoch open {feed}{of} --window {window}"
 
 
 def undeclared_columns(accounts: Sequence[StoredAccount]) -> list[str]:

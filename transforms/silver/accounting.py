@@ -81,6 +81,7 @@ class Accounts:
         self._warnings: Counter[tuple[AccountKey, str]] = Counter()
         self._streams: defaultdict[AccountKey, set[str]] = defaultdict(set)
         self._first: dict[AccountKey, tuple[int, ...]] = {}
+        self._last: dict[AccountKey, tuple[int, ...]] = {}
         self._snapshots: defaultdict[AccountKey, dict[SnapshotKey, Stretches]] = defaultdict(dict)
 
     def add(
@@ -107,11 +108,18 @@ class Accounts:
             self._newest_event[account_key] = made
 
     def note_position(self, account_key: AccountKey, log_position: Any, stable: int) -> None:
-        """Remember where the oldest change stands, by what is the same in every delivery of it."""
+        """Remember where the oldest and the newest change stand, by what is the same in every delivery of them.
+
+        Only of changes of a feed's single stream: positions of several compare within each alone.
+        """
         position = tuple(log_position[:stable])
         first = self._first.get(account_key)
-        if first is None or position < first:
+        if first is None:
+            self._first[account_key] = self._last[account_key] = position
+        elif position < first:
             self._first[account_key] = position
+        elif position > self._last[account_key]:
+            self._last[account_key] = position
 
     def add_stretch(self, account_key: AccountKey, text: str) -> None:
         """Remember a stretch of a snapshot (``snapshots.Collected``)."""
@@ -148,21 +156,25 @@ class Accounts:
             [*account_key, word, number, self._warned[account_key, word]]
             for (account_key, word), number in self._warnings.items()
         ]
-        first = [[*account_key, [*position]] for account_key, position in self._first.items()]
+        ends = [
+            [*account_key, [*position]]
+            for some in (self._first, self._last)
+            for account_key, position in some.items()
+        ]
         stretches = [
             [*account_key, snapshots.stretches_in_texts(found)]
             for account_key, found in self._snapshots.items()
         ]
         return json.dumps(
             [
-                *(counts, newest, streams, times, warned, first, stretches),
+                *(counts, newest, streams, times, warned, ends, stretches),
                 *(self.left_out, self.open_events),
             ]
         )
 
     def read(self, text: str) -> None:
         """Add the accounts that ``text`` of another ``Accounts`` gave."""
-        counts, newest, streams, times, warned, first, stretches, *left = json.loads(text)
+        counts, newest, streams, times, warned, ends, stretches, *left = json.loads(text)
         left_out, open_events = left
         self.left_out += left_out
         self.open_events += open_events
@@ -176,7 +188,7 @@ class Accounts:
             self._show((AccountKey(*account_key), word), lines)
         for *account_key, made in times:
             self.note_time(AccountKey(*account_key), made)
-        for *account_key, position in first:
+        for *account_key, position in ends:
             self.note_position(AccountKey(*account_key), position, len(position))
         for *account_key, some in stretches:
             for one in some:
@@ -195,18 +207,23 @@ class Accounts:
             found[account_key].segments.append((epoch, segment, made, read))
         for (account_key, word), number in self._warnings.items():
             found[account_key].warnings[word] += number
-            found[account_key].seen += self._warned[account_key, word]
+            lines = found[account_key].fallen if word == FALLS else found[account_key].seen
+            lines += self._warned[account_key, word]
         for account_key, made in self._newest_event.items():
             found[account_key].newest_event_at = made
         for account_key, known in self._streams.items():
             found[account_key].streams = sorted(known)
         for account_key, position in self._first.items():
             found[account_key].first_position = [*position]
+            found[account_key].last_position = [*self._last[account_key]]
         for account_key, stretches in self._snapshots.items():
             found[account_key].snapshots = snapshots.stretches_in_texts(stretches)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 
+
+FALLS: Final = "position_falls"
+"""What a change is counted as among an account's warnings whose position falls while time rises."""
 
 SHOWN: Final = 10
 """So many of an account's samples are kept of each warning."""
@@ -231,6 +248,8 @@ class _Account:
         self.newest_event_at: int | None = None
         self.seen: list[str] = []
         self.first_position: list[int] | None = None
+        self.last_position: list[int] | None = None
+        self.fallen: list[str] = []
         self.snapshots: list[str] = []
 
     def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
@@ -261,6 +280,8 @@ class _Account:
             "newest_event_at": self.newest_event_at,
             "seen": self.seen,
             "first_position": self.first_position,
+            "last_position": self.last_position,
+            "fallen": self.fallen,
             "snapshots": self.snapshots,
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],

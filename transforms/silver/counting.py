@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from transforms.silver import conflicts
-from transforms.silver.accounting import AccountKey, Accounts, LogPoint, counted_as
+from transforms.silver.accounting import FALLS, AccountKey, Accounts, LogPoint, counted_as
 from transforms.silver.conforming.changes import CHANGE, Row
 from transforms.silver.frames import ACCOUNT, OUTPUT
 
@@ -54,7 +54,8 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
         accounts.add_stream(group_key, one.stream)
     if outcome is None and one.tally == CHANGE:
         accounts.note_time(group_key, one.event_at)
-        accounts.note_position(group_key, one.log_position, one.dedup_prefix)
+        if one.stream is None:
+            accounts.note_position(group_key, one.log_position, one.dedup_prefix)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         log_position: Any = one.log_position
         moment = LogPoint(log_position[0], one.segment, one.event_at, one.extracted_at)
@@ -65,6 +66,12 @@ def count_stretch(accounts: Accounts, one: Row) -> None:
     """Remember which stretch of a snapshot the window has."""
     group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
     accounts.add_stretch(group_key, one.facts or "")
+
+
+def count_fall(accounts: Accounts, one: Row) -> None:
+    """Count a change whose position falls while time rises, and keep where it stands."""
+    group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
+    accounts.warn(group_key, FALLS, one.facts or "")
 
 
 def count_conflict(accounts: Accounts, one: Row, other: Row) -> None:

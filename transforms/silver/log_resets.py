@@ -1,14 +1,18 @@
-"""Logs that were reset: their positions begin again with low numbers while time goes on.
+"""Positions that begin again, and snapshots that nothing puts in order, as records and accounts show them.
 
-Put here how the accounting shows it. Not here: the accounting itself (``accounting``), and the epochs that a person
-declares because of it (``epochs``).
+A log that was reset, a database that was restored, a topic that was made anew: the positions of its changes are low
+again while time goes on, so that new changes would stand before old ones. A late drop and a second delivery have low
+positions, too, but old times. A person says that a new epoch has begun (``epochs``).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+from transforms.change import CONTROL, SNAPSHOT, STREAM
+from transforms.event import Event
 from transforms.silver.accounting import LATEST, Account
 
 
@@ -55,3 +59,138 @@ def _falls_of_log(
         if read is not None:
             read_before = read if read_before is None else max(read_before, read)
     return found
+
+
+MIN_CHANGES: Final = 2
+"""So many changes have to stand below what came before: a single one is an outlier."""
+
+
+class Restart(NamedTuple):
+    """A window in which the positions of a table began again.
+
+    ``table``, ``declared``: gold's name and the feed file's. ``newest``: when its newest change was made.
+    ``before``: an earlier window, all of whose positions are higher although its newest change is older.
+    """
+
+    table: str
+    declared: str | None
+    window: str
+    newest: Any
+    before: str
+    newest_before: Any
+
+
+def restarts(accounts: Iterable[Mapping[str, Any]]) -> list[Restart]:
+    """The first window of each table in which all positions are lower than in a window before it, and times newer.
+
+    Only of tables whose changes come in one stream.
+    """
+    found = []
+    for rows in _by_table(accounts).values():
+        placed = [one for one in rows if _is_placed(one)]
+        for at, row in enumerate(placed):
+            before = next((one for one in placed[:at] if _begins_again(one, row)), None)
+            if before is not None:
+                found.append(
+                    Restart(
+                        *(row["table"], row["declared"], row["window"], row["newest_event_at"]),
+                        *(before["window"], before["newest_event_at"]),
+                    )
+                )
+                break
+    return found
+
+
+def _is_placed(row: Mapping[str, Any]) -> bool:
+    """Whether an account has changes with positions and times."""
+    first, last = row["first_position"], row["last_position"]
+    is_timed = row["newest_event_at"] is not None and row["changes"] >= MIN_CHANGES
+    return bool(first and last and is_timed and first[1] == STREAM)
+
+
+def _begins_again(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    if before["first_position"][0] != row["last_position"][0]:
+        return False
+    falls_short = tuple(row["last_position"]) < tuple(before["first_position"])
+    return bool(falls_short and row["newest_event_at"] > before["newest_event_at"])
+
+
+class Unordered(NamedTuple):
+    """A window with a snapshot of a table that says nothing of where it was read, behind changes of ``before``."""
+
+    table: str
+    declared: str | None
+    window: str
+    rows: int
+    before: str
+
+
+def unordered_snapshots(accounts: Iterable[Mapping[str, Any]]) -> list[Unordered]:
+    """The first such window of each table: the rows of its snapshot stand before all changes, and heal nothing.
+
+    A first snapshot may take several windows, with changes beside it: only a window that has changes, and no row of the
+    snapshot, says that it had ended.
+    """
+    found = []
+    for rows in _by_table(accounts).values():
+        for at, row in enumerate(rows):
+            if not _has_snapshot(row):
+                continue
+            epoch = row["first_position"][0]
+            between = [one for one in rows[:at] if _has_only_changes(one, epoch)]
+            if between:
+                found.append(
+                    Unordered(
+                        *(row["table"], row["declared"], row["window"], row["changes"]),
+                        between[-1]["window"],
+                    )
+                )
+                break
+    return found
+
+
+def _has_snapshot(row: Mapping[str, Any]) -> bool:
+    first = row["first_position"]
+    return bool(first and len(first) > 1 and first[1] == SNAPSHOT)
+
+
+def _has_only_changes(row: Mapping[str, Any], epoch: int) -> bool:
+    first = row["first_position"]
+    return bool(first and len(first) > 1 and first[0] == epoch and first[1] == STREAM)
+
+
+def _by_table(accounts: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The accounts of each table that has changes, in the order of their windows."""
+    found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in accounts:
+        if row["table"] is not None and row["changes"]:
+            found[row["table"]].append(row)
+    return {name: sorted(rows, key=lambda row: str(row["window"])) for name, rows in found.items()}
+
+
+class Falls:
+    """Finds changes whose positions fall while time rises, among the records of an object as they are read.
+
+    A change that was delivered again has a lower position, too, but is no newer than what came before it.
+    """
+
+    def __init__(self) -> None:
+        self._object: str | None = None
+        self._highest: tuple[int | None, ...] = ()
+        self._newest = 0
+
+    def falls(self, object_name: str, event: Event) -> bool:
+        """Whether a change that is not refused falls; changes of one object are asked about one after the other."""
+        position, made_at = event.log_position, event.event_at
+        is_change = event.operation != "read" and event.scope is None and event.stream is None
+        if not is_change or position is None or made_at is None or event.effect in CONTROL:
+            return False
+        at = position[: event.dedup_prefix]
+        if object_name != self._object:
+            self._object, self._highest, self._newest = object_name, at, made_at
+            return False
+        if at >= self._highest:
+            self._highest = at
+            self._newest = max(self._newest, made_at)
+            return False
+        return made_at > self._newest

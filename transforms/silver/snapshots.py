@@ -100,12 +100,21 @@ class Collected:
     def rows(self, record: BronzeRecord) -> list[Row]:
         """A row for each snapshot, which tells the accounts of these stretches; ``record``: one of the batch's."""
         return [
-            _row(record, key[:_OF_ACCOUNT], _text(SnapshotKey(*key[_OF_ACCOUNT:]), stretches))
+            told_row(
+                record,
+                key[:_OF_ACCOUNT],
+                STRETCH,
+                _text(SnapshotKey(*key[_OF_ACCOUNT:]), stretches),
+            )
             for key, stretches in self._found.items()
         ]
 
 
-def _row(record: BronzeRecord, account: Sequence[Any], facts: str) -> Row:
+def told_row(record: BronzeRecord, account: Sequence[Any], tally: str, facts: str) -> Row:
+    """A row that only tells the accounts something (``facts``), and that silver does not keep.
+
+    ``account``: window, table, source table and declared table. ``tally``: what it tells.
+    """
     window, table, source_table, declared = account
     return Row(
         window=window,
@@ -116,7 +125,7 @@ def _row(record: BronzeRecord, account: Sequence[Any], facts: str) -> Row:
         effect="note",
         key=None,
         moved_from=None,
-        derived=STRETCH,
+        derived=tally,
         before={},
         after={},
         attribute_ops={},
@@ -135,7 +144,7 @@ def _row(record: BronzeRecord, account: Sequence[Any], facts: str) -> Row:
         ordinal=0,
         fault=None,
         payload=None,
-        tally=STRETCH,
+        tally=tally,
         facts=facts,
         segment=None,
         is_first=False,

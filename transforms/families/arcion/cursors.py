@@ -88,17 +88,19 @@ def log_entry_of(cursor: Cursor) -> LogEntry:
             whole(cursor.get("position")),
             _number_or_zero(cursor, "logSeqNum"),
         )
-        in_log = (EPOCH, STREAM, *numbers)
-        return LogEntry(in_log, _texts(in_log))
+        return _in_log(*numbers)
     if "resumeToken" in cursor:
-        in_log = (EPOCH, STREAM, whole(cursor["resumeToken"]), _number_or_zero(cursor, "seqNum"))
-        return LogEntry(in_log, _texts(in_log))
+        return _in_log(whole(cursor["resumeToken"]), _number_or_zero(cursor, "seqNum"))
     if "seqNum" in cursor:
-        in_log = (EPOCH, STREAM, whole(cursor["seqNum"]))
-        return LogEntry(in_log, _texts(in_log))
+        return _in_log(whole(cursor["seqNum"]))
     of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]
     log_position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))
     return LogEntry(log_position, _texts(log_position[:3]))
+
+
+def _in_log(*numbers: int | None) -> LogEntry:
+    log_position = (EPOCH, STREAM, *numbers)
+    return LogEntry(log_position, _texts(log_position))
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from transforms.event import Event
-from transforms.families.connect import events, log_entries
+from transforms.families.connect import cells, events, log_entries
 from transforms.families.connect.envelope_reader import EnvelopeReader
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.events import Meaning
@@ -56,7 +56,9 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         envelope.note = mark or _note(envelope)
         standing = standing_of(envelope)
         envelope.is_snapshot = _is_snapshot(envelope, standing)
+        has_cells = cells.unwrap(envelope)
         images = images_of.read(envelope)
+        images.is_partial |= has_cells and envelope.operation == "update"
         meaning = Meaning(log_entry_of(envelope, standing), _effect(envelope, images))
         event = events.event(envelope, images, meaning, VOCABULARY)
         if mark is not None:

@@ -12,6 +12,7 @@ before all later ones, whichever snapshot it is. The rank says which of the two 
 | Oracle | ``commit_scn``, of a snapshot ``scn`` | ``scn``, ``redo_thread``, ``rs_id``, ``ssn`` | behind them |
 | Informix | ``commit_lsn`` | ``change_lsn`` | behind them |
 | MongoDB | ``ts_ms``, ``ord`` | nothing | before the changes |
+| YugabyteDB | term and index of its ``lsn``, of one tablet | write id | before the changes |
 | any other | offset, partition | nothing | where it stands in its topic |
 
 Of Postgres, a transaction's commit is not sent with its changes. The commit before it is: a change that stands behind
@@ -69,12 +70,13 @@ class Connector(NamedTuple):
 
     ``place_of``: the place, None where the event says none. ``needed``: the fields that say it, where an event without
     them is a fault; else such an event stands as it does in its topic. ``rank``: a full snapshot's row at its own
-    place.
+    place. ``has_one_log``: whether all rows of a snapshot stand at one place, by which it is known to be complete.
     """
 
     place_of: Callable[[Envelope], Place | None]
     needed: str | None
     rank: int
+    has_one_log: bool = True
 
 
 def _postgres(envelope: Envelope) -> Place | None:
@@ -149,6 +151,21 @@ def _mongodb(envelope: Envelope) -> Place | None:
     return Place((at, order), (0,), (str(at), str(order)))
 
 
+def _yugabyte(envelope: Envelope) -> Place | None:
+    text = envelope.source.text("lsn")
+    parts = (text or "").split(":")
+    if len(parts) != _PARTS_OF_LSN:
+        return None
+    # Term, index, a key that only tells intents apart, write id, and a time that only snapshots have.
+    term, index, write = (whole(parts[at]) for at in (0, 1, 3))
+    if term is None or index is None:
+        return None
+    return Place((term, index), (write or 0,), (text or "",))
+
+
+_PARTS_OF_LSN: Final = 5
+
+
 def _hexadecimal(text: Any) -> tuple[int, int] | None:
     """A log sequence number in two numbers.
 
@@ -174,6 +191,7 @@ _CONNECTORS: Final[Mapping[str, Connector]] = {
     "oracle": Connector(_oracle, None, BEHIND),
     "informix": Connector(_informix, None, BEHIND),
     "mongodb": Connector(_mongodb, None, BEFORE),
+    "yugabytedb": Connector(_yugabyte, None, BEFORE, has_one_log=False),
 }
 
 
@@ -269,7 +287,7 @@ def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | Non
     message = envelope.message
     if message.partition is None or message.offset is None:
         return None
-    if place is None and connector.needed is not None:
+    if (place is None and connector.needed is not None) or not connector.has_one_log:
         return None
     flag = (envelope.source.text("snapshot") or "").lower()
     removes_at: tuple[int, ...] | None = None
