@@ -42,11 +42,13 @@ class StreamSchema(NamedTuple):
     ``key``: the names of the key's columns: empty for a table without a key, None where the event does not say.
     ``columns``: each column's name and its Spark SQL type; the type is None where the event does not say it.
     ``encoded``: the columns whose values cannot be read without this description (a date that is a count of days).
+    ``defaults``: the texts that columns have in rows from before they were added.
     """
 
     key: tuple[str, ...] | None
     columns: tuple[tuple[str, str | None], ...]
     encoded: tuple[str, ...] = ()
+    defaults: tuple[tuple[str, str], ...] = ()
 
 
 class SnapshotRow(NamedTuple):

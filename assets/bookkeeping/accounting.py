@@ -34,9 +34,22 @@ STREAM_SCHEMA = T.StructType(
             True,
         ),
         T.StructField("encoded", T.ArrayType(T.StringType()), True),
+        T.StructField(
+            "defaults",
+            T.ArrayType(
+                T.StructType(
+                    [
+                        T.StructField("name", T.StringType(), True),
+                        T.StructField("value", T.StringType(), True),
+                    ]
+                )
+            ),
+            True,
+        ),
     ]
 )
-"""A table as its stream describes it: the key's columns (none: it has no key), and all columns with Spark SQL types.
+"""A table as its stream describes it: the key's columns (none: it has no key), all columns with Spark SQL types, and
+what some of them are in rows from before they were added.
 
 The key is null where the event does not say it, as an event about a whole table. Gold needs a description only of
 tables that the feed file does not declare.

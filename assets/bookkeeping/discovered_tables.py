@@ -82,7 +82,9 @@ def _described(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
             # A description without a key says what an event of the whole table was for, and no more.
             if one["key"] is not None:
                 columns = tuple((column["name"], column["type"]) for column in one["columns"])
-                description = (tuple(one["key"]), columns, tuple(one["encoded"] or ()))
+                defaults = tuple((some["name"], some["value"]) for some in one["defaults"] or ())
+                encoded = tuple(one["encoded"] or ())
+                description = Description(tuple(one["key"]), columns, encoded, defaults)
                 found.setdefault(row["declared"], set()).add(description)
     return found
 

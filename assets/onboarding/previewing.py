@@ -112,7 +112,9 @@ def with_described(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tuple
         for schema in () if name in feed.tables else account["stream_schemas"]:
             if schema["key"] is not None:
                 columns = tuple((column, kind) for column, kind in schema["columns"])
-                one = (tuple(schema["key"]), columns, tuple(schema["encoded"] or ()))
+                defaults = tuple((column, text) for column, text in schema["defaults"])
+                encoded = tuple(schema["encoded"] or ())
+                one = Description(tuple(schema["key"]), columns, encoded, defaults)
                 described.setdefault(name, set()).add(one)
     found = discovered_tables.tables(feed, described, met)
     words = tuple(discovered_tables.stopped_in_words(found.stopped))

@@ -212,6 +212,9 @@ def stored_accounts(
                     "key": schema["key"],
                     "columns": [{"name": name, "type": kind} for name, kind in schema["columns"]],
                     "encoded": schema["encoded"],
+                    "defaults": [
+                        {"name": name, "value": value} for name, value in schema["defaults"]
+                    ],
                 }
                 for schema in account["stream_schemas"]
             ],

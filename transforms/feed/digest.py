@@ -126,6 +126,7 @@ def _names_taken(table: Table) -> object:
 
 def _table_meaning(table: Table) -> dict[str, object]:
     return {
+        **({"before_added": sorted(table.before_added.items())} if table.before_added else {}),
         "key": list(table.key),
         # Which of them gold lacks is said by the masks.
         "columns": list(table.source_columns.items()),

@@ -41,7 +41,8 @@ class Table:
     ``change_feed``: whether Delta keeps what each commit changed in gold, for others to follow.
     ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``column_names.py``); a
     table that the feed file declares has none. ``encoded``: the source's names of columns whose values only the
-    stream's description can read (``event.StreamSchema``); a declared table has none either. ``masks`` says what
+    stream's description can read (``event.StreamSchema``). ``before_added``: what columns are in rows from before they
+    were added, by gold's name; a declared table has none of either. ``masks`` says what
     becomes of values from silver on, by column. ``unmasked_columns`` are ``columns`` and those that masks drop, in the
     source's order; empty where none is dropped.
     """
@@ -61,6 +62,7 @@ class Table:
     change_feed: bool = False
     spelled: Mapping[str, str] = field(default_factory=dict)
     encoded: frozenset[str] = frozenset()
+    before_added: Mapping[str, str] = field(default_factory=dict)
     masks: Mapping[str, MaskKind] = field(default_factory=dict)
     unmasked_columns: Mapping[str, str] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ them (``state``), and what an attribute operation computes (``operations``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
@@ -30,11 +30,14 @@ class Fold:
     identity: tuple[str, ...]
     defaults: Mapping[str, str]
     has_key: bool
+    before_added: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table) -> Self:
         """The fold of a declared table."""
-        return cls(table.columns, table.identity, table.defaults, bool(table.key))
+        return cls(
+            *(table.columns, table.identity, table.defaults, bool(table.key)), table.before_added
+        )
 
     @cached_property
     def values(self) -> frozenset[str]:
@@ -60,7 +63,7 @@ class Fold:
             reset = state.reset if change.is_range_delete else log_position
             return State("remove", {}, 0, _last(change), reset)
         if effect == "replace":
-            return State("replace", after, 1, _last(change), log_position)
+            return State("replace", self.whole(after), 1, _last(change), log_position)
         if effect == "move":
             # The old key's row has been filled in by then (``key_changes``, docs/change_model.md).
             return State("replace", after, 1, _last(change))
@@ -69,6 +72,10 @@ class Fold:
                 return State("remove", {}, 0, _last(change), state.reset)
             return State(state.effect, state.columns, 1, _last(change), state.reset)
         return self._updated(state, change)
+
+    def whole(self, row: Image) -> Image:
+        """A whole row with what columns are in it that were added later."""
+        return {**self.before_added, **row} if self.before_added else row
 
     def _counted(self, state: State, change: Change) -> State:
         """One step on a row of a table without a key: only its copies change."""

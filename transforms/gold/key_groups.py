@@ -119,7 +119,8 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
             is_crossed = is_crossed or row.is_new
         elif row.what == BASE:
             last = last_of(row)
-            base = State("replace", row.change.after, row.copies, last, last.log_position)
+            columns = {**given.table.before_added, **row.change.after}
+            base = State("replace", columns, row.copies, last, last.log_position)
             streams = frozenset(row.streams)
         elif row.what == CARRIED:
             is_asked = True

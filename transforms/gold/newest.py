@@ -415,5 +415,7 @@ def _images_of(table: Table, rows: pa.RecordBatch, effect: pa.Array) -> dict[str
             index[owners[at]] = at
             mask = index < 0
             texts = items.take(pa.array(index, mask=mask))
+            if name in table.before_added:
+                texts = pc.if_else(pa.array(mask), table.before_added[name], texts)
         found[name] = pc.if_else(is_there, texts, pa.scalar(None, pa.string()))
     return found

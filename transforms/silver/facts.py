@@ -95,6 +95,7 @@ def _text(
             "key": described.key,
             "columns": described.columns,
             "encoded": described.encoded,
+            "defaults": described.defaults,
         }
     if warnings:
         facts[WARNINGS] = warnings

@@ -8,7 +8,7 @@ Vendor: Kafka Connect's JsonConverter; Debezium's documentation, "Data type mapp
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 CONNECT: Final = "org.apache.kafka.connect.data."
 TIME: Final = "io.debezium.time."
@@ -65,11 +65,12 @@ class Kind(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of a row; ``items`` is the kind of an array's values."""
+    """A column of a row; ``items`` is the kind of an array's values, ``default`` the JSON value of a row without it."""
 
     field: str | None
     kind: Kind
     items: Kind
+    default: Any = None
 
 
 def spark_type(column: Column) -> str:

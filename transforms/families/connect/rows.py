@@ -73,12 +73,21 @@ class Rows:
             raise TooLong(f"{name} is {why}") from None
         return found
 
+    def _defaults(self) -> tuple[tuple[str, str], ...]:
+        """What columns have in rows from before they were added, where the schema says it."""
+        given = {str(one.field): one.default for one in self.columns if one.default is not None}
+        try:
+            texts = self.values(given)
+        except TooLong:
+            return ()
+        return tuple((name, text) for name, text in texts.items() if type(text) is str)
+
     def stream_schema(self, key: tuple[str, ...] | None) -> StreamSchema:
         """The table as this schema describes it, with this key."""
         found = self._stream_schemas.get(key)
         if found is None:
             types = [(str(one.field), logical_types.spark_type(one)) for one in self.columns]
-            found = StreamSchema(key, tuple(types), tuple(sorted(self._readers)))
+            found = StreamSchema(key, tuple(types), tuple(sorted(self._readers)), self._defaults())
             # All messages of a table have one key; whoever writes other ones does not fill the memory.
             self._stream_schemas = {key: found}
         return found

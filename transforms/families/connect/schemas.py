@@ -19,7 +19,12 @@ from transforms.families.whole_numbers import whole
 def columns_of(fields: Sequence[Any]) -> tuple[Column, ...]:
     """The columns in the order of the schema."""
     return tuple(
-        Column(_text(field, "field"), _kind(field), _kind(_part(field, "items")))
+        Column(
+            _text(field, "field"),
+            _kind(field),
+            _kind(_part(field, "items")),
+            _part(field, "default"),
+        )
         for field in fields
     )
 

@@ -6,18 +6,23 @@ Put here what several descriptions of one table come to together. Not here: whic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from transforms.errors import KeyDrift
 from transforms.feed.column_names import spelled
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import widens
+from transforms.types import judge_of
 
-Description = tuple[tuple[str, ...], tuple[tuple[str, str], ...], tuple[str, ...]]
-"""What a stream says of a table: its key's columns, each column with its Spark SQL type, and those that it encodes.
 
-See ``event.StreamSchema``.
-"""
+class Description(NamedTuple):
+    """What a stream says of a table; see ``event.StreamSchema``."""
+
+    key: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    encoded: tuple[str, ...] = ()
+    defaults: tuple[tuple[str, str], ...] = ()
 
 
 def table(feed: Feed, name: str, descriptions: Iterable[Description]) -> Table:
@@ -29,8 +34,8 @@ def table(feed: Feed, name: str, descriptions: Iterable[Description]) -> Table:
     Raises:
         KeyDrift: the descriptions differ in the key.
     """
-    longest_first = sorted(descriptions, key=lambda one: (-len(one[1]), one))
-    keys = sorted({key for key, _, _ in longest_first})
+    longest_first = sorted(descriptions, key=lambda one: (-len(one.columns), one))
+    keys = sorted({one.key for one in longest_first})
     if len(keys) > 1:
         raise KeyDrift(
             *(feed.name, name, keys[0]),
@@ -39,14 +44,34 @@ def table(feed: Feed, name: str, descriptions: Iterable[Description]) -> Table:
             " feed file.",
         )
     kinds: dict[str, set[str]] = {}
-    for _, columns, _ in longest_first:
-        for column, kind in columns:
+    for one in longest_first:
+        for column, kind in one.columns:
             kinds.setdefault(column, set()).add(kind)
     names = spelled(kinds)
-    columns_of = {names.get(one, one): _widest(of_column) for one, of_column in kinds.items()}
-    key = tuple(names.get(one, one) for one in keys[0])
-    encoded = frozenset(column for _, _, some in longest_first for column in some)
-    return Table(name, key, columns_of, tuple(columns_of), spelled=names, encoded=encoded)
+    columns_of = {
+        names.get(column, column): _widest(of_column) for column, of_column in kinds.items()
+    }
+    key = tuple(names.get(column, column) for column in keys[0])
+    return Table(
+        *(name, key, columns_of, tuple(columns_of)),
+        spelled=names,
+        encoded=frozenset(column for one in longest_first for column in one.encoded),
+        before_added=_before_added(longest_first, names, columns_of),
+    )
+
+
+def _before_added(
+    descriptions: Iterable[Description], names: Mapping[str, str], kinds: Mapping[str, str]
+) -> dict[str, str]:
+    """What columns are in rows from before they were added; not where the stream has said two things of one."""
+    found: dict[str, set[str]] = {}
+    for one in descriptions:
+        for column, text in one.defaults:
+            found.setdefault(names.get(column, column), set()).add(text)
+    texts = {
+        column: judge_of(kinds[column])(*some) for column, some in found.items() if len(some) == 1
+    }
+    return {column: text for column, text in texts.items() if text is not None}
 
 
 def _widest(kinds: Collection[str]) -> str:

@@ -20,7 +20,7 @@ COLUMNS = (("id", "int"), ("name", "string"))
 
 
 def test_two_keys_stop_the_one_table_that_has_them() -> None:
-    said: list[Description] = [(("id",), COLUMNS, ()), (("name",), COLUMNS, ())]
+    said: list[Description] = [Description(("id",), COLUMNS), Description(("name",), COLUMNS)]
     met = [SeenTable("pets", "zoo.pets", "zoo.pets"), SeenTable("toys", "zoo.toys", "zoo.toys")]
     for order in permutations(said):
         found = discovered_tables.tables(FEED, {"zoo.pets": order, "zoo.toys": said[:1]}, met)
@@ -77,7 +77,7 @@ def test_a_name_of_another_schema_is_another_table_where_gold_has_the_schemas_in
 
 
 def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> None:
-    said = {name: [(("id",), COLUMNS, ())] for name in ("s.a", "s.b", "s.c", "s.d")}
+    said = {name: [Description(("id",), COLUMNS)] for name in ("s.a", "s.b", "s.c", "s.d")}
     met = [SeenTable(name[-1], name, name) for name in said]
     found = discovered_tables.tables(FEED, said, met)
     assert discovered_tables.within(FEED, found, met, 4, ()) is found
@@ -98,7 +98,7 @@ def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> Non
 
 
 def test_thousands_of_tables_that_stop_are_one_line() -> None:
-    said = {f"t{number:05}": [(("id",), COLUMNS, ())] for number in range(10_000)}
+    said = {f"t{number:05}": [Description(("id",), COLUMNS)] for number in range(10_000)}
     met = [SeenTable(name, name, name) for name in said]
     found = discovered_tables.tables(FEED, said, met)
     (line,) = discovered_tables.stopped_in_words(
@@ -109,7 +109,7 @@ def test_thousands_of_tables_that_stop_are_one_line() -> None:
 
 def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_values() -> None:
     """A Debezium delete by a key that Connect writes in base64, or as a count, is not of the row that has its text."""
-    said = [(("id",), (("id", "binary"), ("name", "string")), ("id",))]
+    said = [Description(("id",), (("id", "binary"), ("name", "string")), ("id",))]
     table = described_tables.table(FEED, "zoo.pets", said)
     row = {
         **{"window": "2025-11-20T03", "object": "a", "generation": "g", "line": 1},
@@ -121,7 +121,7 @@ def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_va
     }
     assert waiting.conformed(FEED, table)(row) == []
     # Where the name is encoded, a delete is recognised by its key all the same; an update is not.
-    said = [(("id",), (("id", "string"), ("name", "binary")), ("name",))]
+    said = [Description(("id",), (("id", "string"), ("name", "binary")), ("name",))]
     of_name = waiting.conformed(FEED, described_tables.table(FEED, "zoo.pets", said))
     assert [one.key for one in of_name(row)] == [("AQI=",)]
     update = {"operation": "update", "effect": "update", "after": {"id": "AQI=", "name": "QQ=="}}
