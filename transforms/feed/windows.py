@@ -37,19 +37,43 @@ _SLASHED = r"(?:(?<=/)|(?<=^))(?P<sy>\d{4})/(?P<sm>\d{2})/(?P<sd>\d{2})(?=[/.]|$
 # Inside a lookahead, so that a date that overlaps one that is none is found, too.
 _DATE = re.compile(f"(?={_DASHED})|(?={_SLASHED})", re.ASCII)
 
+_ENDS = r"(?=[/.]|$)"
+_HOUR_BEHIND = (
+    r"(?:T(?P<{0}t>\d{{2}}))?"
+    + _ENDS
+    + r"(?:/(?P<{0}s>\d{{2}})"
+    + _ENDS
+    + r"|/(?:.*/)?(?:hour|hr)=(?P<{0}k>\d{{1,2}})(?!\d))?"
+)
+_SEGMENT = (
+    r"(?:(?<=/)|(?<=^))(?:[A-Za-z_][A-Za-z0-9_-]*=)?"
+    r"(?P<dy>\d{4})(?P<dash>-?)(?P<dm>\d{2})(?P=dash)(?P<dd>\d{2})" + _HOUR_BEHIND.format("d")
+)
+_PARTS = (
+    r"(?:(?<=/)|(?<=^))year=(?P<py>\d{4})/month=(?P<pm>\d{1,2})/day=(?P<pd>\d{1,2})"
+    + _HOUR_BEHIND.format("p")
+)
+# A date that is a whole part of the path, as partitions are written: it counts before one within a name.
+_PARTITION = re.compile(f"(?={_SEGMENT})|(?={_SLASHED})|(?={_PARTS})", re.ASCII)
+
 
 def window_of(object_name: str, modified_at: datetime, size: WindowSize) -> str:
-    """The first date in the object's path, with its hour if the feed is hourly; else when it was modified."""
+    """The date in the object's path, with its hour if the feed is hourly; else when it was modified.
+
+    Of several the first that is a part of the path by itself counts (``2026-11-20``, ``20261120``, ``2026/11/20``,
+    ``dt=2026-11-20``, ``year=2026/month=11/day=20``), else the first that stands within a name.
+    """
     return window_at(next(_dates(object_name), None) or _in_utc(modified_at), size)
 
 
 def day_of_folder(folder: str) -> str | None:
     """The day that every object below a folder is of, whatever its own name is; None where the path says none so far.
 
-    ``folder`` is relative to the landing and ends with a slash. The first date of a path counts, and one that ends
-    within the folder's path stands before any that the rest could bring.
+    ``folder`` is relative to the landing and ends with a slash. The first date that is a part of the path counts, and
+    one that ends within the folder's path stands before any that the rest could bring. A date within the folder's name
+    says nothing yet.
     """
-    date = next(_dates(folder), None)
+    date = next(_found(_PARTITION, folder), None)
     return None if date is None else window_at(date, "day")
 
 
@@ -59,8 +83,15 @@ def window_at(moment: datetime, size: WindowSize) -> str:
 
 
 def _dates(object_name: str) -> Iterator[datetime]:
-    for found in _DATE.finditer(object_name):
-        kind = "d" if found["dy"] else "s"
+    """The dates of a path, in the order in which they count."""
+    yield from _found(_PARTITION, object_name)
+    yield from _found(_DATE, object_name)
+
+
+def _found(dates: re.Pattern[str], object_name: str) -> Iterator[datetime]:
+    for found in dates.finditer(object_name):
+        parts = found.groupdict()
+        kind = next(one for one in "dsp" if parts.get(one + "y"))
         year, month, day = (int(found[kind + part]) for part in "ymd")
         hour = int(found[kind + "t"] or found[kind + "s"] or found[kind + "k"] or 0)
         if year < _EARLIEST_YEAR:

@@ -6,7 +6,7 @@ Put here what an operation of Debezium means. Not here: reading messages and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from transforms.event import Event
@@ -17,7 +17,9 @@ from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
+from transforms.fault import Fault
 from transforms.feed.feed import Feed
+from transforms.formats.debezium import schema_changes
 from transforms.formats.debezium.log_positions import (
     Standing,
     has_no_log_position,
@@ -44,13 +46,17 @@ VOCABULARY: Final = Vocabulary(
 )
 
 
+_SCHEMA_CHANGE: Final = "schema_change"
+
+
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
     """What a record of this feed means: one event per message."""
     reader = EnvelopeReader(VOCABULARY)
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits(feed)
+    drops = _Drops(feed)
 
-    def decode(record: BronzeRecord) -> tuple[Event]:
+    def decode(record: BronzeRecord) -> Sequence[Event]:
         envelope = reader.read(record, message(record, feed))
         mark = mark_of(envelope)
         envelope.note = mark or _note(envelope)
@@ -76,9 +82,49 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         event.warnings = _warnings(
             envelope, images, event, counts_before_commit=counts_before_commit
         )
+        if event.operation == _SCHEMA_CHANGE:
+            return [event, *drops.events(envelope, standing)]
         return (event,)
 
     return decode
+
+
+class _Drops:
+    """The events of tables that a schema change drops.
+
+    The topic tells of all tables of the source, so that of those that a feed file does not declare nothing is told
+    where it declares some.
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        self._declared = frozenset(
+            name.rpartition(".")[2]
+            for one, table in feed.tables.items()
+            for name in (one, *table.was)
+        )
+
+    def events(self, envelope: Envelope, standing: Standing) -> Iterator[Event]:
+        """One range delete for each table, where the statement stands; none without a place in the log."""
+        entry = log_entry_of(envelope, standing)
+        if isinstance(entry, Fault) or not standing.is_placed:
+            return
+        for catalog, schema, name in schema_changes.dropped(envelope):
+            if self._declared and name not in self._declared:
+                continue
+            yield Event(
+                operation="drop",
+                effect="remove",
+                catalog=catalog,
+                schema=schema,
+                name=name,
+                scope={},
+                derived=_SCHEMA_CHANGE,
+                log_position=entry.log_position,
+                dedup_prefix=len(entry.log_position) - entry.varying,
+                identity=entry.identity,
+                event_at=envelope.event_at,
+                extracted_at=envelope.extracted_at,
+            )
 
 
 def _note(envelope: Envelope) -> str | None:
@@ -89,7 +135,7 @@ def _note(envelope: Envelope) -> str | None:
     if envelope.operation == "message":
         return "message"
     if body.get("op") is None and ("ddl" in body or "historyRecord" in body):
-        return "schema_change"
+        return _SCHEMA_CHANGE
     if len(body) == 1 and "ts_ms" in body:
         return "heartbeat"
     return "key" if envelope.is_lone_key else None
