@@ -86,6 +86,7 @@ ACCOUNTING = T.StructType(
         T.StructField("change_kinds", T.ArrayType(T.StringType()), True),
         T.StructField("segments", T.ArrayType(SEGMENT), True),
         T.StructField("newest_event_at", T.TimestampType(), True),
+        T.StructField("stream", T.StringType(), True),
         T.StructField("first_position", T.ArrayType(T.LongType()), True),
         T.StructField("last_position", T.ArrayType(T.LongType()), True),
         T.StructField("snapshots", T.ArrayType(T.StringType()), True),
@@ -101,11 +102,12 @@ records (one may hold many events), ``derived`` and ``derived_quarantined`` of r
 ``change_kinds``: labels of the kinds of change that the window has for the table (``transforms/change_kinds.py``), and,
 where range deletes may reach other streams, one label that lists the streams of the changes.
 ``segments``: the newest times seen in each of the source's log files. ``newest_event_at``: when the source made the
-newest of the changes; null where its events have no times. ``first_position``, ``last_position``: where the oldest and
-the newest of them stand; null where the feed has several streams. ``snapshots``: which stretches of which snapshots the
-window holds (``transforms/silver/snapshots.py``). ``warnings``: how many events have each of the format's.
-``stream_schemas``: what the stream says of a table that the feed does not declare. ``declaration``: the digest of what
-the feed declared when the window was derived.
+newest of the changes; null where its events have no times. ``stream``: the one stream that the changes came from; null
+where there are several, or none. ``first_position``, ``last_position``: where the oldest and the newest of them stand;
+only epoch and phase where the feed has several streams. ``snapshots``: which stretches of which snapshots the window
+holds (``transforms/silver/snapshots.py``). ``warnings``: how many events have each of the format's. ``stream_schemas``:
+what the stream says of a table that the feed does not declare. ``declaration``: the digest of what the feed declared
+when the window was derived.
 """
 
 ANNOUNCED = ""

@@ -108,10 +108,7 @@ class Accounts:
             self._newest_event[account_key] = made
 
     def note_position(self, account_key: AccountKey, log_position: Any, stable: int) -> None:
-        """Remember where the oldest and the newest change stand, by what is the same in every delivery of them.
-
-        Only of changes of a feed's single stream: positions of several compare within each alone.
-        """
+        """Remember where the oldest and the newest change stand, by what is the same in every delivery of them."""
         position = tuple(log_position[:stable])
         first = self._first.get(account_key)
         if first is None:
@@ -214,8 +211,10 @@ class Accounts:
         for account_key, known in self._streams.items():
             found[account_key].streams = sorted(known)
         for account_key, position in self._first.items():
-            found[account_key].first_position = [*position]
-            found[account_key].last_position = [*self._last[account_key]]
+            account, last = found[account_key], self._last[account_key]
+            # Positions of several streams do not compare, but for epoch and phase.
+            size = _EPOCH_AND_PHASE if len(account.streams) > 1 else None
+            account.first_position, account.last_position = [*position[:size]], [*last[:size]]
         for account_key, stretches in self._snapshots.items():
             found[account_key].snapshots = snapshots.stretches_in_texts(stretches)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
@@ -232,6 +231,8 @@ LATEST: Final = 2**63
 """Later than every moment."""
 
 _SEVERAL: Final = 2
+
+_EPOCH_AND_PHASE: Final = 2
 
 
 class _Account:
@@ -276,6 +277,7 @@ class _Account:
             "undeclared_columns": sorted(self.undeclared),
             "change_kinds": sorted(self.kinds),
             "streams": self.streams,
+            "stream": self.streams[0] if len(self.streams) == 1 else None,
             "segments": sorted(self.segments, key=lambda one: (one[0] or 0, *one[1:3])),
             "newest_event_at": self.newest_event_at,
             "seen": self.seen,

@@ -54,8 +54,7 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
         accounts.add_stream(group_key, one.stream)
     if outcome is None and one.tally == CHANGE:
         accounts.note_time(group_key, one.event_at)
-        if one.stream is None:
-            accounts.note_position(group_key, one.log_position, one.dedup_prefix)
+        accounts.note_position(group_key, one.log_position, one.dedup_prefix)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         log_position: Any = one.log_position
         moment = LogPoint(log_position[0], one.segment, one.event_at, one.extracted_at)

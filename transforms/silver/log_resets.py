@@ -83,7 +83,7 @@ class Restart(NamedTuple):
 def restarts(accounts: Iterable[Mapping[str, Any]]) -> list[Restart]:
     """The first window of each table in which all positions are lower than in a window before it, and times newer.
 
-    Only of tables whose changes come in one stream.
+    Windows with changes of several streams are left out, for positions compare within each stream alone.
     """
     found = []
     for rows in _by_table(accounts).values():
@@ -109,7 +109,8 @@ def _is_placed(row: Mapping[str, Any]) -> bool:
 
 
 def _begins_again(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-    if before["first_position"][0] != row["last_position"][0]:
+    is_comparable = before["stream"] == row["stream"]
+    if not is_comparable or before["first_position"][0] != row["last_position"][0]:
         return False
     falls_short = tuple(row["last_position"]) < tuple(before["first_position"])
     return bool(falls_short and row["newest_event_at"] > before["newest_event_at"])

@@ -27,13 +27,15 @@ class Images:
     """The images of an event, and the table as its schema describes it.
 
     ``has_after``: there is a new image, or what stands in its place. ``is_partial``: a value of it was not sent.
-    ``fault``: an image is no object, or holds a number that no source has.
+    ``has_texts_for_bytes``: a column of bytes came as a text of which nothing says how it is written. ``fault``: an
+    image is no object, or holds a number that no source has.
     """
 
     before: dict[str, Value] = field(default_factory=dict)
     after: dict[str, Value] = field(default_factory=dict)
     has_after: bool = False
     is_partial: bool = False
+    has_texts_for_bytes: bool = False
     stream_schema: StreamSchema | None = None
     fault: Fault | None = None
 
@@ -93,6 +95,7 @@ class ImageReader:
             return {}
         values = rows.values(given, with_placeholders=self._has_placeholders)
         found.is_partial |= is_new and len(values) < len(given)
+        found.has_texts_for_bytes |= bool(rows.texts_for_bytes)
         return values
 
 

@@ -75,7 +75,7 @@ class Column(NamedTuple):
 
 def spark_type(column: Column) -> str:
     """The Spark SQL type of a column, whose text ``values`` gives."""
-    if column.kind.type == "array" and column.items.name is None:
+    if column.kind.type == "array" and column.items.name in (None, DECIMAL):
         return f"array<{_simple_type(column.items)}>"
     return _simple_type(column.kind)
 

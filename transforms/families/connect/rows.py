@@ -14,7 +14,7 @@ from transforms.event import StreamSchema, Value
 from transforms.families.connect import logical_types, schemas
 from transforms.families.connect.values.decimals import TooLong
 from transforms.families.connect.values.placeholders import PLACEHOLDER, WHOLE_TEXTS, is_unavailable
-from transforms.families.connect.values.values import reader_of
+from transforms.families.connect.values.values import Unsent, reader_of
 from transforms.json_values import as_text
 
 
@@ -22,9 +22,11 @@ class Rows:
     """How the rows of one table are read, by one schema or without any.
 
     ``columns``: those of the schema, ``names`` theirs; None without a schema, or where two columns have one name.
+    ``texts_for_bytes``: columns that the feed declares as binary and the schema as text: nothing says how their bytes
+    are written in it.
     """
 
-    __slots__ = ("_readers", "_stream_schemas", "columns", "names")
+    __slots__ = ("_readers", "_stream_schemas", "columns", "names", "texts_for_bytes")
 
     def __init__(
         self, fields: list[Any] | None, declared: Mapping[str, str], *, decimals_may_be_plain: bool
@@ -40,6 +42,11 @@ class Rows:
             )
             if reader is not None:
                 self._readers[name] = reader
+        self.texts_for_bytes = frozenset(
+            name
+            for name, column in (named or {}).items()
+            if column.kind.type == "string" and declared.get(name) == "binary"
+        )
         self._stream_schemas: dict[tuple[str, ...] | None, StreamSchema] = {}
 
     def values(
@@ -64,7 +71,10 @@ class Rows:
                     if may_be and is_unavailable(value):
                         continue
                 if name in readers:
-                    found[name] = readers[name](value)
+                    try:
+                        found[name] = readers[name](value)
+                    except Unsent:
+                        continue
                 elif kind is str:
                     found[name] = value
                 else:

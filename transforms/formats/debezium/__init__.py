@@ -22,7 +22,12 @@ from __future__ import annotations
 from transforms.families.connect import files
 from transforms.formats.debezium import proposing
 from transforms.formats.debezium.decode import decoder
-from transforms.formats.debezium.warnings import NO_LOG_POSITION, NOT_AWAITED, UNAVAILABLE
+from transforms.formats.debezium.warnings import (
+    NO_LOG_POSITION,
+    NOT_AWAITED,
+    TEXTS_FOR_BYTES,
+    UNAVAILABLE,
+)
 from transforms.source_format import SourceFormat
 
 FORMAT = SourceFormat(
@@ -31,7 +36,7 @@ FORMAT = SourceFormat(
     split=files.split,
     decoder=decoder,
     transactional=True,
-    warnings=(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION),
+    warnings=(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION, TEXTS_FOR_BYTES),
     describes_tables=True,
     reads_kafka=True,
     recognise=proposing.recognise,

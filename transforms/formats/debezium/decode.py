@@ -28,7 +28,12 @@ from transforms.formats.debezium.log_positions import (
     standing_of,
 )
 from transforms.formats.debezium.transactions import mark_of, transaction_of, waits
-from transforms.formats.debezium.warnings import NO_LOG_POSITION, NOT_AWAITED, UNAVAILABLE
+from transforms.formats.debezium.warnings import (
+    NO_LOG_POSITION,
+    NOT_AWAITED,
+    TEXTS_FOR_BYTES,
+    UNAVAILABLE,
+)
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
@@ -164,6 +169,8 @@ def _warnings(
     found = []
     if images.is_partial and envelope.operation in ("insert", "read"):
         found.append(UNAVAILABLE.word)
+    if images.has_texts_for_bytes and event.fault is None:
+        found.append(TEXTS_FOR_BYTES.word)
     if counts_before_commit:
         found.append(NOT_AWAITED.word)
     if (

@@ -20,6 +20,14 @@ NOT_AWAITED = EventWarning(
     "Changes that are part of a transaction show when it is committed.",
     "The feed reads no transaction topic, so these changes count as they come: add <prefix>.transaction to its topics.",
 )
+TEXTS_FOR_BYTES = EventWarning(
+    "text_for_bytes",
+    "bytes_say_how_they_are_written",
+    "A column of bytes is sent as bytes, or as a text of which the schema says how it is written.",
+    "The schema says that the column is a text, as with the connector's `binary.handling.mode` hex, base64 or"
+    " base64-url-safe, and the feed file declares it as binary: gold has the bytes of the text. Set the mode to bytes,"
+    " or declare the column as string.",
+)
 NO_LOG_POSITION = EventWarning(
     "no_log_position",
     "changes_have_a_log_position",

@@ -19,7 +19,9 @@ WHOLE_TEXTS: Final = frozenset({PLACEHOLDER, _BYTES})
 """The stand-in as a text, and as bytes in base64."""
 
 _LISTED: Final = frozenset({PLACEHOLDER, _BYTES, _UUID})
-_NUMBERS: Final = [str(ord(sign)) for sign in PLACEHOLDER]
+SIGNS: Final = [str(ord(sign)) for sign in PLACEHOLDER]
+"""The stand-in as numbers: those of its signs."""
+
 _WRITTEN: Final = re.compile(
     rf'\[\s*"(?:{PLACEHOLDER}|{_BYTES}|{_UUID})"\s*\]|\{{\s*"{PLACEHOLDER}"\s*:\s*"{PLACEHOLDER}"\s*\}}'
 )
@@ -42,4 +44,4 @@ def is_unavailable(value: Any) -> bool:
     if len(value) == 1:
         return type(value[0]) is str and value[0] in _LISTED
     # Numbers of floating point have a fraction.
-    return [(as_text(one) or "").removesuffix(".0") for one in value] == _NUMBERS
+    return [(as_text(one) or "").removesuffix(".0") for one in value] == SIGNS

@@ -19,6 +19,7 @@ from transforms.event import Value
 from transforms.families.connect import logical_types
 from transforms.families.connect.logical_types import Column
 from transforms.families.connect.values import decimals, times
+from transforms.families.connect.values.placeholders import SIGNS
 from transforms.families.whole_numbers import whole
 from transforms.json_values import as_text
 
@@ -27,6 +28,10 @@ Reader: TypeAlias = Callable[[Any], Value]
 
 _NUMERIC: Final = re.compile(r"(?:tinyint|smallint|int|bigint|float|double|decimal)\b")
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+class Unsent(Exception):
+    """A value stands for one that was not sent."""
 
 
 def reader_of(
@@ -43,6 +48,8 @@ def reader_of(
     if column is None:
         return {"date": _day, "binary": _binary}.get(declared or "")
     name = column.kind.name
+    if column.kind.type == "array" and column.items.name == logical_types.DECIMAL:
+        return _decimals(column.items.scale, decimals_may_be_plain)
     if name in logical_types.DATES or name in logical_types.CLOCKS or name in logical_types.MOMENTS:
         is_count = declared is not None and _NUMERIC.match(declared) is not None
         return None if is_count else _of_count(name)
@@ -114,6 +121,26 @@ def _decimal(scale: int | None, decimals_may_be_plain: bool) -> Reader:
         return _unscaled(value, scale) or value
 
     return read
+
+
+def _decimals(scale: int | None, decimals_may_be_plain: bool) -> Reader:
+    """A list of decimals as JSON: each as one by itself is read."""
+    read = _decimal(scale, decimals_may_be_plain)
+
+    def read_all(value: Any) -> Value:
+        if type(value) is not list:
+            return as_text(value)
+        texts = [None if one is None else as_text(read(one)) for one in value]
+        if [_whole_part(text) for text in texts] == SIGNS:
+            # Each is the number of a sign of the placeholder.
+            raise Unsent
+        return as_text(texts)
+
+    return read_all
+
+
+def _whole_part(text: str | None) -> str | None:
+    return None if text is None else text.partition(".")[0]
 
 
 def _variable_decimal(value: Any) -> Value:
