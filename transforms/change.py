@@ -15,5 +15,9 @@ HOLD = "hold"
 EPOCH = 0
 """The first element of every position that a format gives: the feed's decisions open later epochs."""
 
+BY_OFFSET = 4
+"""So many numbers has the position of a record that stands as in its topic (epoch, phase, offset, partition), and no
+other position: offsets of several partitions do not compare."""
+
 SNAPSHOT, STREAM = 0, 1
 """The second element of a position: rows of a snapshot stand before all changes of the stream."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from assets.lake import Lake
 from assets.layers import Layer
+from transforms.errors import TableBusy
 from transforms.feed.decisions import (
     Decisions,
     Dismissal,
@@ -164,9 +166,21 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
 
 
 def hold(lake: Lake, feed: Feed, holds: Iterable[Hold], now: datetime) -> None:
-    """Record, in one commit, which deletes gold has not applied."""
+    """Record, in one commit, which deletes gold has not applied.
+
+    Tables of a feed are applied side by side, and each may have something to record at the same moment: who comes
+    second tries again.
+    """
     signed = Signature(now, "weir", None)
-    _record(lake, feed, [_row("hold", one.table, asdict(one), signed) for one in holds])
+    rows = [_row("hold", one.table, asdict(one), signed) for one in holds]
+    for _ in range(_TRIES):
+        with suppress(TableBusy):
+            _record(lake, feed, rows)
+            return
+    _record(lake, feed, rows)
+
+
+_TRIES: Final = 20
 
 
 def dismiss(lake: Lake, feed: Feed, dismissals: Iterable[Dismissal], signed: Signature) -> None:

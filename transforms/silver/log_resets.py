@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from transforms.change import CONTROL, SNAPSHOT, STREAM
+from transforms.change import BY_OFFSET, CONTROL, SNAPSHOT, STREAM
 from transforms.event import Event
 from transforms.silver.accounting import LATEST, Account
 
@@ -105,7 +105,7 @@ def _is_placed(row: Mapping[str, Any]) -> bool:
     """Whether an account has changes with positions and times."""
     first, last = row["first_position"], row["last_position"]
     is_timed = row["newest_event_at"] is not None and row["changes"] >= MIN_CHANGES
-    return bool(first and last and is_timed and first[1] == STREAM)
+    return bool(first and last and is_timed and first[1] == STREAM and len(first) != BY_OFFSET)
 
 
 def _begins_again(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
@@ -187,6 +187,8 @@ class Falls:
         if not is_change or position is None or made_at is None or event.effect in CONTROL:
             return False
         at = position[: event.dedup_prefix]
+        if len(position) == BY_OFFSET:
+            return False
         if object_name != self._object:
             self._object, self._highest, self._newest = object_name, at, made_at
             return False

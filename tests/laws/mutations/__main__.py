@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.laws import test_tigergraph
+from tests.laws import test_any_snapshot_heals, test_tigergraph
 from tests.laws.events.test_laws_of_events import histories_of
 from tests.laws.gold.test_newest_laws import compared
 from tests.laws.mutations.mutation import LAWS, Mutation
@@ -25,10 +25,14 @@ from tests.laws.mutations.of_events import OF_EVENTS
 from tests.laws.mutations.of_gold import OF_GOLD
 from tests.laws.mutations.of_newest import OF_NEWEST
 from tests.laws.mutations.of_order import OF_ORDER
+from tests.laws.mutations.of_snapshots import OF_SNAPSHOTS
 from tests.laws.mutations.of_stages import OF_STAGES
 
 MUTATIONS = tuple(
-    sorted((*OF_ORDER, *OF_GOLD, *OF_STAGES, *OF_NEWEST, *OF_EVENTS), key=attrgetter("law"))
+    sorted(
+        (*OF_ORDER, *OF_GOLD, *OF_STAGES, *OF_NEWEST, *OF_EVENTS, *OF_SNAPSHOTS),
+        key=attrgetter("law"),
+    )
 )
 ROOT = Path(__file__).resolve().parents[3]
 COPIED = ("assets", "expectations", "orchestration", "transforms", "tests", "pyproject.toml")
@@ -110,6 +114,8 @@ def drawn(test: str, histories: int) -> int:
         return compared(histories)
     if test.startswith("tests/laws/gold/"):
         return histories
+    if "/test_any_snapshot_heals.py" in test:
+        return test_any_snapshot_heals.histories_of(histories)
     # The store's graphs are the same ones every time.
     return histories_of(histories) if "/events/" in test else test_tigergraph.HISTORIES
 

@@ -1,7 +1,7 @@
 """What a mutation is: one line of the product that is wrong on purpose, and the law that has to notice.
 
-Not here: the lists of them (``of_order``, ``of_gold``, ``of_stages``, ``of_newest``, ``of_events``), and how they are
-tried (``__main__``).
+Not here: the lists of them (``of_order``, ``of_gold``, ``of_stages``, ``of_newest``, ``of_events``,
+``of_snapshots``), and how they are tried (``__main__``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ LAWS: Final = {
     6: "commit first",
     7: "closed graph",
     8: "replay",
+    9: "any snapshot heals",
 }
 """The laws that docs/laws.md lists, by number."""
 

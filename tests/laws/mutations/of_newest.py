@@ -41,8 +41,8 @@ OF_NEWEST: Final = (
         1,
         "positions of replicas are compared beyond what they agree in",
         NEWEST,
-        'is_odd |= (what == CHANGE) & (batch.column("dedup_prefix").to_numpy() != sizes)',
-        "pass",
+        "stands = _Standing(positions, positions[:, : _stable_width(batch, positions)])",
+        "stands = _Standing(positions, positions)",
         of_kind("replica"),
     ),
     Mutation(

@@ -53,6 +53,27 @@ def test_a_record_of_a_topic_says_where_it_stood() -> None:
     assert said(empty) == ("", "", "orders", 0, 10, False, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("orders+3+0000000042.json", ("orders", 3, 46)),
+        ("topics/my.orders/partition=0/my.orders+0+7.json.gz", ("my.orders", 0, 11)),
+        ("orders+3.json", (None, None, None)),
+        ("orders+x+42.json", (None, None, None)),
+        ("a/b+c/orders.json", (None, None, None)),
+    ],
+)
+def test_the_name_that_a_sink_gives_an_object_says_where_its_records_stood(
+    name: str, place: tuple[object, ...]
+) -> None:
+    found = message(record(name, 4, b'{"a": 1}'), DUMP)
+    assert (found.topic, found.partition, found.offset) == place
+    # A record that says its own place is believed.
+    line = b'{"topic": "t", "partition": 1, "offset": 9, "key": null, "value": {}}'
+    own = message(record(name, 4, line), DUMP)
+    assert (own.topic, own.partition, own.offset) == ("t", 1, 9)
+
+
 def test_a_value_is_read_as_json_once() -> None:
     text = of_topic("orders/0", 1, b'{"a": [1.50, null]}', None)
     assert text.read() == {"a": ["1.50", None]}

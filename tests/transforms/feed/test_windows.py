@@ -45,6 +45,18 @@ MODIFIED = datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
         ("12026-11-20/x.json", "2025-01-02T03"),
         ("0099-11-20/x.json", "2025-01-02T03"),
         ("region_1.json", "2025-01-02T03"),
+        ("20261120/04/x.json", "2026-11-20T04"),
+        ("dt=20261120/hour=04/x.json", "2026-11-20T04"),
+        ("20261120.json", "2026-11-20T00"),
+        ("topics/a/year=2026/month=11/day=20/hour=03/a+0+0.json", "2026-11-20T03"),
+        ("year=2026/month=1/day=2/x.json", "2026-01-02T00"),
+        ("year=2026/month=13/day=2/x.json", "2025-01-02T03"),
+        # A date within a name says less than one that is a part of the path.
+        ("lease-2031-01-01/2026-11-20/03/x.json", "2026-11-20T03"),
+        ("history-2019-12-31/dt=2026-11-20/hour=03/x.json", "2026-11-20T03"),
+        ("history-2019-12-31/x.json", "2019-12-31T00"),
+        ("20261120-04/x.json", "2025-01-02T03"),
+        ("2026-1120/x.json", "2025-01-02T03"),
     ],
 )
 def test_the_first_date_of_the_path_is_the_window(name: str, hour: str) -> None:

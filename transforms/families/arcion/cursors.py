@@ -90,7 +90,7 @@ def log_entry_of(cursor: Cursor) -> LogEntry:
         )
         return _in_log(*numbers)
     if "resumeToken" in cursor:
-        return _in_log(whole(cursor["resumeToken"]), _number_or_zero(cursor, "seqNum"))
+        return _in_log(whole(cursor["resumeToken"]), _number_or_zero(cursor, "seqNum"), 0)
     if "seqNum" in cursor:
         return _in_log(whole(cursor["seqNum"]))
     of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]

@@ -1,0 +1,156 @@
+"""What snapshots and truncates may remove, and what waits until somebody has looked at it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assets.bookkeeping import decisions, window_progress
+from assets.bronze import from_objects
+from assets.executors.choice import IN_PROCESS
+from assets.gold.applied import Applied
+from assets.gold.apply import apply_feed, apply_table
+from assets.gold.apply_reports import samples_of, violations_of
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.silver import derive_windows
+from expectations.gold import NO_LOSS_IS_HELD
+from orchestration.cli.decisions import release
+from orchestration.resources import lake_of
+from tests.support.pet_feed import lay
+from transforms.feed.decisions import Release
+from transforms.feed.feed import Feed, LossGuard, Table
+
+ITEM = Table("item", ("id",), {"id": "int", "name": "string"}, ("id", "name"))
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def event(op: str, offset: int, lsn: int, key: int | None = None, flag: str = "false") -> str:
+    """A line of a dump of one of Postgres's topics."""
+    after = None if key is None else {"id": key, "name": f"n{key}"}
+    source = {"connector": "postgresql", "table": "item", "snapshot": flag, "lsn": lsn}
+    value = {"op": op, "before": None, "after": after, "source": source, "ts_ms": 1}
+    record = {"topic": "item", "partition": 0, "offset": offset, "value": value}
+    return json.dumps({**record, "key": {"id": key}})
+
+
+def snapshot(offset: int, lsn: int, keys: Iterable[int], *, is_whole: bool = True) -> list[str]:
+    """A snapshot of these rows; one that is not whole has no last mark."""
+    rows = [*keys]
+    flags = ["first", *["true"] * (len(rows) - 2), "last" if is_whole else "true"]
+    return [event("r", offset + at, lsn, key, flags[at]) for at, key in enumerate(rows)]
+
+
+class Shop:
+    """A feed of one table, brought on window by window."""
+
+    def __init__(self, lake: Lake, folder: Path, rows: int) -> None:
+        self.lake, self.folder = lake, folder
+        guard = LossGuard(rows=rows)
+        self.feed = Feed(
+            *("shop", "debezium", str(folder)), tables={"item": ITEM}, loss_guard=guard
+        )
+
+    def bring(self, hour: int, lines: list[str]) -> Applied:
+        """Land these lines in a window, and run it."""
+        window = f"2026-11-20T{hour:02}"
+        lay(self.folder, f"2026-11-20/{hour:02}/item.jsonl", "\n".join([*lines, ""]).encode())
+        return self.run([window])
+
+    def run(self, windows: list[str]) -> Applied:
+        from_objects.land(self.lake, self.feed, windows)
+        derive_windows.derive(self.lake, self.feed, windows)
+        (made,) = apply_feed.apply_tables(self.lake, self.feed, [ITEM], windows)
+        window_progress.finish(self.lake, self.feed, windows)
+        return made.done
+
+    def release(self, text: str) -> Applied:
+        """Let what waits act, as ``weir release`` does, and run the windows that are due again."""
+        (held,) = release.held_by_gold(self.lake, self.feed)
+        assert held.event_id.startswith(text)
+        decisions.release(
+            self.lake, self.feed, Release(held.event_id, held.windows), NOW, "looked at"
+        )
+        return self.run([*held.windows])
+
+    @property
+    def keys(self) -> list[int]:
+        stored = self.lake.in_process_table(Layer.GOLD, self.feed.name, "item")
+        return sorted(row["id"] for row in stored.rows(["id"]))
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return lake_of(str(tmp_path / "warehouse")).by(IN_PROCESS)
+
+
+def shown(done: Applied) -> str:
+    return samples_of(done)[NO_LOSS_IS_HELD.name]
+
+
+def test_a_snapshot_that_is_not_proved_removes_nothing_until_it_is_released(
+    lake: Lake, tmp_path: Path
+) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=100)
+    assert not shop.bring(1, snapshot(0, 100, range(5))).held
+    done = shop.bring(2, snapshot(10, 200, [0, 1, 2], is_whole=False))
+    assert violations_of(done)[NO_LOSS_IS_HELD.name] == 1
+    assert "gold has 2 rows that it does not name (key 3; 4)" in shown(done)
+    assert shop.keys == [0, 1, 2, 3, 4]
+    # It goes on waiting while other windows are brought, until somebody lets it act.
+    assert len(shop.bring(3, [event("u", 20, 300, 1)]).held) == 1
+    text = done.held[0].partition("weir release shop ")[2].partition("`")[0]
+    assert not shop.release(text).held
+    assert shop.keys == [0, 1, 2]
+
+
+def test_a_snapshot_that_becomes_whole_acts_by_itself(lake: Lake, tmp_path: Path) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=100)
+    shop.bring(1, snapshot(0, 100, range(5)))
+    rows = snapshot(10, 200, [0, 1, 2])
+    assert shop.bring(2, rows[:2]).held
+    done = shop.bring(3, rows[2:])
+    assert (done.held, shop.keys) == ((), [0, 1, 2])
+    assert release.held_by_gold(lake, shop.feed) == []
+
+
+def test_what_would_remove_most_of_a_table_waits(lake: Lake, tmp_path: Path) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=3)
+    shop.bring(1, snapshot(0, 100, range(10)))
+    done = shop.bring(2, snapshot(20, 200, [0, 1, 2]))
+    assert "would remove 7 rows; to let it act: `weir release shop " in shown(done)
+    assert shop.keys == [*range(10)]
+    # Half of the rows, and less than three of them, may go.
+    other = Shop(lake, tmp_path / "other", rows=8)
+    other.feed = replace(other.feed, name="other")
+    other.bring(1, snapshot(0, 100, range(10)))
+    assert not other.bring(2, snapshot(20, 200, [0, 1, 2])).held
+    assert other.keys == [0, 1, 2]
+    text = done.held[0].partition("weir release shop ")[2].partition("`")[0]
+    assert not shop.release(text).held
+    assert shop.keys == [0, 1, 2]
+
+
+def test_a_truncate_waits_too_and_a_rebuild_leaves_it_out(lake: Lake, tmp_path: Path) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=3)
+    shop.bring(1, snapshot(0, 100, range(10)))
+    done = shop.bring(2, [event("t", 20, 200), event("c", 21, 201, 11)])
+    assert "truncate (2026-11-20/02/item.jsonl line 1) would remove 10 rows" in shown(done)
+    assert shop.keys == [*range(10), 11]
+    windows = ["2026-11-20T01", "2026-11-20T02"]
+    apply_table.apply(lake, shop.feed, ITEM, windows, full_rebuild=True)
+    assert shop.keys == [*range(10), 11]
+    text = done.held[0].partition("weir release shop ")[2].partition("`")[0]
+    assert not shop.release(text).held
+    assert shop.keys == [11]
+
+
+def test_a_first_snapshot_removes_nothing_and_tells_of_nothing(lake: Lake, tmp_path: Path) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=1)
+    done = shop.bring(1, [*snapshot(0, 100, range(5)), event("d", 9, 150, 4)])
+    assert (done.held, done.tables[0].range_deletes) == ((), ())

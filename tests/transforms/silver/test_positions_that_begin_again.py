@@ -1,0 +1,130 @@
+"""Positions that begin again, and snapshots that nothing puts in order, as accounts and records show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from transforms.event import Event
+from transforms.silver.log_resets import Falls, restarts, unordered_snapshots
+
+
+def account(window: str, first: Any, last: Any, newest: int | None, **more: Any) -> dict[str, Any]:
+    return {
+        **{"table": "item", "declared": "shop.item", "window": window, "changes": 3},
+        **{"first_position": first, "last_position": last, "newest_event_at": newest},
+        **{"stream": None, **more},
+    }
+
+
+HIGH = account("03", [0, 1, 100], [0, 1, 200], 10)
+
+
+@pytest.mark.parametrize(
+    ("later", "is_restart"),
+    [
+        (account("04", [0, 1, 5], [0, 1, 90], 11), True),
+        # A late drop and a second delivery are as old as they were.
+        (account("04", [0, 1, 5], [0, 1, 90], 9), False),
+        (account("04", [0, 1, 5], [0, 1, 90], 10), False),
+        (account("04", [0, 1, 5], [0, 1, 100], 11), False),
+        (account("04", [0, 1, 300], [0, 1, 400], 11), False),
+        # A single change is an outlier, and an epoch says that positions begin again.
+        (account("04", [0, 1, 5], [0, 1, 90], 11, changes=1), False),
+        (account("04", [1, 1, 5], [1, 1, 90], 11), False),
+        (account("04", [0, 1, 5], [0, 1, 90], 11, stream="t1"), False),
+        (account("04", [0, 0], [0, 0], 11), False),
+        (account("04", [0, 1, 5], [0, 1, 90], None), False),
+        (account("04", None, None, 11), False),
+        (account("04", [0, 1, 5, 0], [0, 1, 90, 1], 11), False),
+    ],
+)
+def test_a_window_begins_again_where_its_positions_are_lower_and_its_times_newer(
+    later: dict[str, Any], is_restart: bool
+) -> None:
+    found = restarts([later, HIGH])
+    assert [(one.table, one.declared, one.window, one.before) for one in found] == (
+        [("item", "shop.item", "04", "03")] if is_restart else []
+    )
+
+
+def test_one_stream_alone_may_begin_again() -> None:
+    before, after = (
+        account("03", [0, 1, 100], [0, 1, 101], 10, stream="1"),
+        account("04", [0, 1, 1], [0, 1, 2], 11, stream="1"),
+    )
+    assert [one.window for one in restarts([before, after])] == ["04"]
+    assert restarts([before, {**after, "stream": "2"}]) == []
+    assert restarts([before, account("04", [0, 1], [0, 1], 11)]) == []
+    assert restarts([account("03", [0, 1], [0, 1], 10), account("04", [0, 1], [0, 1], 11)]) == []
+
+
+SNAPSHOT = [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("windows", "found"),
+    [
+        ([SNAPSHOT, [0, 1, 5], SNAPSHOT], ("2", "1")),
+        ([[0, 1, 5], SNAPSHOT], ("1", "0")),
+        # A first snapshot takes its time, and changes may stand beside it.
+        ([SNAPSHOT, SNAPSHOT, [0, 1, 5]], None),
+        ([SNAPSHOT], None),
+        ([[0, 1, 5], [0, 1, 6]], None),
+        # The epoch has been opened.
+        ([SNAPSHOT, [0, 1, 5], [1, 0]], None),
+        ([[0, 1, 5], None, SNAPSHOT], ("2", "0")),
+    ],
+)
+def test_a_snapshot_behind_changes_is_in_no_order(
+    windows: list[list[int] | None], found: tuple[str, str] | None
+) -> None:
+    accounts = [account(str(at), first, first, None) for at, first in enumerate(windows)]
+    told = [(one.window, one.before) for one in unordered_snapshots(reversed(accounts))]
+    assert told == ([] if found is None else [found])
+
+
+def change(position: int, at: int | None, **more: Any) -> Event:
+    said: dict[str, Any] = {"operation": "update", "effect": "replace", "name": "item", **more}
+    return Event(log_position=(0, 1, position, 1, 7), dedup_prefix=3, event_at=at, **said)
+
+
+def test_changes_fall_where_they_are_lower_and_newer_than_all_before_them() -> None:
+    order = Falls()
+    told = [
+        order.falls("a", one)
+        for one in (
+            *(change(100, 10), change(110, 12), change(100, 10), change(105, 12)),
+            *(change(5, 13), change(6, 14), change(6, 14), change(120, 20), change(7, 20)),
+        )
+    ]
+    assert told == [False, False, False, False, True, True, True, False, False]
+    assert not order.falls("b", change(1, 99))
+    assert not order.falls("b", change(1, 100))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        change(1, 99, operation="read"),
+        change(1, 99, scope={}),
+        change(1, 99, stream="t1"),
+        change(1, 99, effect="note"),
+        change(1, None),
+        # Offsets of several partitions do not compare.
+        Event(
+            operation="update",
+            effect="replace",
+            name="item",
+            event_at=99,
+            log_position=(0, 1, 1, 0),
+            dedup_prefix=4,
+        ),
+    ],
+)
+def test_what_is_no_change_of_one_log_falls_nowhere(other: Event) -> None:
+    order = Falls()
+    assert not order.falls("a", change(100, 10))
+    assert not order.falls("a", other)
+    assert order.falls("a", change(50, 11))
