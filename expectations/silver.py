@@ -29,8 +29,9 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
     "blocking",
     "The source's log position never falls while its time rises.",
     "The log was reset, or the source was restored or replaced, so that order is unknown: say where the new history"
-    " begins with the line above (or the first window, and the first time, of the log file that fell), and run again."
-    " `--snapshot complete` says that it begins with a snapshot of all rows.",
+    " begins with the line that is shown, or with `weir epoch open <feed> --window WINDOW --time TIME` (the first"
+    " window, and the first time, of the log file that fell), and run again. `--snapshot complete` says that it begins"
+    " with a snapshot of all rows.",
 )
 SNAPSHOTS_ARE_IN_ORDER = Rule(
     "snapshots_are_in_order",
