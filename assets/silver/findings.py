@@ -85,9 +85,10 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
     return {
         rules.ACCOUNTING_IS_EXACT.name: _miscounted(findings, total),
         rules.NO_NULL_KEY.name: total["null_keys"],
-        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(findings.falls)
-        + len(findings.restarts)
-        + _many([(row["warnings"] or {}).get(accounting.FALLS, 0) for row in accounts]),
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(findings.falls) + len(findings.restarts),
+        rules.POSITIONS_RISE_AS_SENT.name: _many(
+            (row["warnings"] or {}).get(accounting.FALLS, 0) for row in accounts
+        ),
         rules.SNAPSHOTS_ARE_IN_ORDER.name: len(findings.unordered),
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"] - findings.dismissed,
@@ -208,7 +209,6 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         f" {code(epoch_line(name, one.declared, one.window))}"
         for one in findings.restarts
     ]
-    fallen += findings.fallen
     unordered = [
         f"{one.table}: {counted(one.rows, 'row')} in window {one.window}, behind changes of {one.before}:"
         f" {code(epoch_line(name, one.declared, one.window) + ' --snapshot complete')}"
@@ -224,6 +224,7 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         rules.TABLES_ARE_DECLARED.name: bullets(undeclared),
         rules.COLUMNS_ARE_DECLARED.name: bullets(undeclared_columns(accounts)),
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: bullets(fallen),
+        rules.POSITIONS_RISE_AS_SENT.name: bullets(findings.fallen),
         rules.SNAPSHOTS_ARE_IN_ORDER.name: bullets(unordered),
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: described(findings.open),
         rules.NO_TRANSACTION_IS_OVERDUE.name: described(findings.overdue),
