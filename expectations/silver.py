@@ -33,14 +33,6 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
     " window, and the first time, of the log file that fell), and run again. `--snapshot complete` says that it begins"
     " with a snapshot of all rows.",
 )
-POSITIONS_RISE_AS_SENT = Rule(
-    "positions_rise_as_sent",
-    "warning",
-    "In a partition or an object no change stands below those before it although it is newer than all of them.",
-    "The log may have been reset in the middle of a window: then open an epoch from the first of these changes on"
-    " (`weir epoch open <feed> --window WINDOW --time TIME`). Where several databases write into one topic, as of a"
-    " sharded table, nothing is wrong: switch the check off.",
-)
 SNAPSHOTS_ARE_IN_ORDER = Rule(
     "snapshots_are_in_order",
     "failing",
@@ -136,7 +128,6 @@ COMMON = (
     ACCOUNTING_IS_EXACT,
     NO_NULL_KEY,
     POSITION_RISES_WITH_SOURCE_TIME,
-    POSITIONS_RISE_AS_SENT,
     SNAPSHOTS_ARE_IN_ORDER,
     NO_EVENT_TWICE,
     NOTHING_QUARANTINED,

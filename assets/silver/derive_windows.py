@@ -95,7 +95,6 @@ def derived(lake: Lake, plan: SilverPlan) -> Derived:
         written=written.silver,
         quarantined=written.quarantine,
         falls=accounting.falls(all_accounts),
-        fallen=[line for account in made.accounts for line in account["fallen"]],
         restarts=log_resets.restarts(all_accounts),
         unordered=log_resets.unordered_snapshots(all_accounts),
         late=findings.mostly_late(accounts, plan.others),

@@ -29,7 +29,7 @@ from transforms.proposing.entries import Proposal
 from transforms.proposing.feed_file import lines_of
 from transforms.proposing.proposed_tables import of_tables
 from transforms.proposing.tables_seen import TableKey, TableSeen, merged
-from transforms.silver import accounting, conflicts, log_resets
+from transforms.silver import accounting, conflicts
 from transforms.silver.log_resets import Restart, Unordered
 
 STORED = ("changes", "control", "held", "derived")
@@ -49,7 +49,7 @@ class Findings:
     ``feed``: with its recorded decisions. ``accounts``: one row per window and table. ``landed``: how many records
     bronze has of these windows; ``written`` and ``quarantined``: how many rows the commits of silver and of quarantine
     say that they wrote. ``falls``: the log files that end before an earlier one does (``log_resets.falls``).
-    ``fallen``: some of the changes whose positions fall while time rises. ``restarts``: where a table's began again.
+    ``restarts``: where positions of a table began again.
     ``unordered``: snapshots that nothing puts in order. ``late``:
     those of the accounts in which most events come too late (``mostly_late``). ``stale``: the windows whose newest
     event was too old (``stale_lags``). ``conflicts``: where some of the events stand that contradict others.
@@ -63,7 +63,6 @@ class Findings:
     written: int
     quarantined: int
     falls: Sequence[StoredAccount]
-    fallen: Sequence[str]
     restarts: Sequence[Restart]
     unordered: Sequence[Unordered]
     late: Sequence[StoredAccount]
@@ -86,9 +85,6 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.ACCOUNTING_IS_EXACT.name: _miscounted(findings, total),
         rules.NO_NULL_KEY.name: total["null_keys"],
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(findings.falls) + len(findings.restarts),
-        rules.POSITIONS_RISE_AS_SENT.name: _many(
-            (row["warnings"] or {}).get(accounting.FALLS, 0) for row in accounts
-        ),
         rules.SNAPSHOTS_ARE_IN_ORDER.name: len(findings.unordered),
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"] - findings.dismissed,
@@ -107,12 +103,6 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(findings.open),
         rules.NO_TRANSACTION_IS_OVERDUE.name: len(findings.overdue),
     }
-
-
-def _many(counts: Iterable[int]) -> int:
-    """How many changes fall, where they are more than an outlier."""
-    total = sum(counts)
-    return total if total >= log_resets.MIN_CHANGES else 0
 
 
 def _miscounted(findings: Findings, total: Mapping[str, int]) -> int:
@@ -224,7 +214,6 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         rules.TABLES_ARE_DECLARED.name: bullets(undeclared),
         rules.COLUMNS_ARE_DECLARED.name: bullets(undeclared_columns(accounts)),
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: bullets(fallen),
-        rules.POSITIONS_RISE_AS_SENT.name: bullets(findings.fallen),
         rules.SNAPSHOTS_ARE_IN_ORDER.name: bullets(unordered),
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: described(findings.open),
         rules.NO_TRANSACTION_IS_OVERDUE.name: described(findings.overdue),

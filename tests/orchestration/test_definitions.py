@@ -37,6 +37,7 @@ SILVER_CHECKS = {
     "accounting_is_exact": True,
     "no_null_key": True,
     "position_rises_with_source_time": True,
+    "snapshots_are_in_order": False,
     "exists_flags_agree_with_operation": False,
     "no_event_twice": False,
     "no_conflicting_payloads": False,
@@ -54,6 +55,7 @@ GOLD_CHECKS = {
     "no_late_event": False,
     "positions_rise_within_key": False,
     "every_table_is_made": False,
+    "no_loss_is_held": False,
 }
 
 MADE_OF_TPCH = (

@@ -204,8 +204,7 @@ class Accounts:
             found[account_key].segments.append((epoch, segment, made, read))
         for (account_key, word), number in self._warnings.items():
             found[account_key].warnings[word] += number
-            lines = found[account_key].fallen if word == FALLS else found[account_key].seen
-            lines += self._warned[account_key, word]
+            found[account_key].seen += self._warned[account_key, word]
         for account_key, made in self._newest_event.items():
             found[account_key].newest_event_at = made
         for account_key, known in self._streams.items():
@@ -220,9 +219,6 @@ class Accounts:
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 
-
-FALLS: Final = "position_falls"
-"""What a change is counted as among an account's warnings whose position falls while time rises."""
 
 SHOWN: Final = 10
 """So many of an account's samples are kept of each warning."""
@@ -250,7 +246,6 @@ class _Account:
         self.seen: list[str] = []
         self.first_position: list[int] | None = None
         self.last_position: list[int] | None = None
-        self.fallen: list[str] = []
         self.snapshots: list[str] = []
 
     def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
@@ -283,7 +278,6 @@ class _Account:
             "seen": self.seen,
             "first_position": self.first_position,
             "last_position": self.last_position,
-            "fallen": self.fallen,
             "snapshots": self.snapshots,
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from transforms.silver import conflicts
-from transforms.silver.accounting import FALLS, AccountKey, Accounts, LogPoint, counted_as
+from transforms.silver.accounting import AccountKey, Accounts, LogPoint, counted_as
 from transforms.silver.conforming.changes import CHANGE, Row
 from transforms.silver.frames import ACCOUNT, OUTPUT
 
@@ -65,12 +65,6 @@ def count_stretch(accounts: Accounts, one: Row) -> None:
     """Remember which stretch of a snapshot the window has."""
     group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
     accounts.add_stretch(group_key, one.facts or "")
-
-
-def count_fall(accounts: Accounts, one: Row) -> None:
-    """Count a change whose position falls while time rises, and keep where it stands."""
-    group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
-    accounts.warn(group_key, FALLS, one.facts or "")
 
 
 def count_conflict(accounts: Accounts, one: Row, other: Row) -> None:

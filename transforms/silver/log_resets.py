@@ -1,4 +1,4 @@
-"""Positions that begin again, and snapshots that nothing puts in order, as records and accounts show them.
+"""Positions that begin again, and snapshots that nothing puts in order, as accounts show them.
 
 A log that was reset, a database that was restored, a topic that was made anew: the positions of its changes are low
 again while time goes on, so that new changes would stand before old ones. A late drop and a second delivery have low
@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from transforms.change import BY_OFFSET, CONTROL, SNAPSHOT, STREAM
-from transforms.event import Event
+from transforms.change import BY_OFFSET, SNAPSHOT, STREAM
 from transforms.silver.accounting import LATEST, Account
 
 
@@ -167,33 +166,3 @@ def _by_table(accounts: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[s
         if row["table"] is not None and row["changes"]:
             found[row["table"]].append(row)
     return {name: sorted(rows, key=lambda row: str(row["window"])) for name, rows in found.items()}
-
-
-class Falls:
-    """Finds changes whose positions fall while time rises, among the records of an object as they are read.
-
-    A change that was delivered again has a lower position, too, but is no newer than what came before it.
-    """
-
-    def __init__(self) -> None:
-        self._object: str | None = None
-        self._highest: tuple[int | None, ...] = ()
-        self._newest = 0
-
-    def falls(self, object_name: str, event: Event) -> bool:
-        """Whether a change that is not refused falls; changes of one object are asked about one after the other."""
-        position, made_at = event.log_position, event.event_at
-        is_change = event.operation != "read" and event.scope is None and event.stream is None
-        if not is_change or position is None or made_at is None or event.effect in CONTROL:
-            return False
-        at = position[: event.dedup_prefix]
-        if len(position) == BY_OFFSET:
-            return False
-        if object_name != self._object:
-            self._object, self._highest, self._newest = object_name, at, made_at
-            return False
-        if at >= self._highest:
-            self._highest = at
-            self._newest = max(self._newest, made_at)
-            return False
-        return made_at > self._newest

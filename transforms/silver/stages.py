@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,7 +23,7 @@ from transforms.event import Event, Pending
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
 from transforms.silver import duplicates, too_late, transactions
-from transforms.silver.accounting import DUPLICATE, FALLS, QUARANTINED, TOO_LATE, Accounts
+from transforms.silver.accounting import DUPLICATE, QUARANTINED, TOO_LATE, Accounts
 from transforms.silver.conflicts import Conflicts
 from transforms.silver.conforming.changes import KEY_CHANGE, Row
 from transforms.silver.conforming.conformer import Conform, conformer
@@ -31,15 +31,13 @@ from transforms.silver.counting import (
     OutputRow,
     account_batch,
     count_conflict,
-    count_fall,
     count_row,
     count_stretch,
     output_rows,
 )
 from transforms.silver.frames import CHANGES, COVERED, IN_BASE, OUTPUT, PENDING, ROWS, TO_QUARANTINE
-from transforms.silver.log_resets import Falls
 from transforms.silver.packed_rows import Shards, output_batch, part_of, row_batches, unpacked
-from transforms.silver.snapshots import STRETCH, Collected, told_row
+from transforms.silver.snapshots import STRETCH, Collected
 from transforms.silver.too_late import is_covered
 from transforms.source_format import Decode, Resolve, SourceFormat
 from transforms.task_failures import failed_at, naming_record, with_clear_errors
@@ -69,9 +67,9 @@ class DecodeRows:
         conform = _conform(self.feed, self.format, self.compaction_watermarks)
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
-                told = _Told(Collected(), Falls())
-                rows = _rows(self.feed, records, decode, conform, told)
-                rows += told.snapshots.rows(records[0])
+                snapshots = Collected()
+                rows = _rows(self.feed, records, decode, conform, snapshots)
+                rows += snapshots.rows(records[0])
                 yield from batches_of(self.feed, records[0], rows, self.shards)
 
 
@@ -123,25 +121,12 @@ def _conform(
     )
 
 
-class _Told(NamedTuple):
-    """What the accounts are told of some records besides their rows: ``snapshots``, and changes out of ``order``."""
-
-    snapshots: Collected
-    order: Falls
-
-
-def _fallen(record: BronzeRecord, row: Row, event: Event) -> Row:
-    account = (row.window, row.table, row.source_table, row.declared)
-    where = f"{record.object} line {record.line}: position {list(event.log_position or ())}"
-    return told_row(record, account, FALLS, where)
-
-
 def _rows(
     feed: Feed,
     records: Iterable[BronzeRecord],
     decode: Decode,
     conform: Conform,
-    told: _Told,
+    snapshots: Collected,
 ) -> list[Row]:
     rows: list[Row] = []
     for record in records:
@@ -149,12 +134,8 @@ def _rows(
             events: Sequence[Event] = [*decode(record)]  # type: ignore[list-item]
             made = conform(record, events)
             for ordinal, event in enumerate(events):
-                if event.fault is not None:
-                    continue
-                if event.snapshot is not None:
-                    told.snapshots.add(event, next(row for row in made if row.ordinal == ordinal))
-                elif told.order.falls(record.object, event):
-                    rows.append(_fallen(record, made[0], event))
+                if event.snapshot is not None and event.fault is None:
+                    snapshots.add(event, next(row for row in made if row.ordinal == ordinal))
             rows += made
         except WeirError:
             raise
@@ -328,10 +309,6 @@ class Classify:
             yield account_batch(accounts)
 
 
-_TOLD: Final = {STRETCH: count_stretch, FALLS: count_fall}
-"""What counts a row that only tells the accounts something."""
-
-
 class _Seen(NamedTuple):
     """What is remembered of the rows before: which events there were, and what the last one said."""
 
@@ -356,8 +333,8 @@ def _classified(
         strict=True,
     )
     for row, group, commit in cells:
-        if row.tally in _TOLD:
-            _TOLD[row.tally](accounts, row)
+        if row.tally == STRETCH:
+            count_stretch(accounts, row)
             continue
         outcome, kind = None, CHANGES
         log_position: Any = row.log_position

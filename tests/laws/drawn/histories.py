@@ -71,7 +71,7 @@ class _Source:
             return (0, 1, *self.log[:2], 1, self.offset)
         if self.kind == "debezium_bare":
             # The commit before it may stand before it or behind it: the greater of both counts.
-            return (0, 1, self.lsn + self.rng.choice([0, 0, 1]), 1, self.lsn)
+            return (0, 1, self.lsn + int(self.lsn % 6 == 0), 1, self.lsn)
         return (0, 1, *self.log)
 
     @property

@@ -11,7 +11,6 @@ from tests.transforms.formats.in_process import LANDED_AT, Outcome, outcomes, ou
 from tests.transforms.formats.in_topics import as_bronze, in_topics
 from tests.transforms.formats.test_golden import cases, feed
 from transforms.formats import FORMATS
-from transforms.silver.accounting import FALLS
 
 OTHER_IN_A_TOPIC = {
     # The dump has one record twice, as its offset shows; produced into a topic, the two have different offsets.
@@ -31,7 +30,7 @@ SAID = (
 """All of a change but its place and what follows from that."""
 
 PLACES = (
-    *("first_position", "last_position", "stream", "snapshots", "fallen"),
+    *("first_position", "last_position", "stream", "snapshots"),
     *("segments", "seen"),
 )
 """The columns of an account that say where events were met."""
@@ -71,11 +70,7 @@ def said(outcome: Outcome) -> tuple[object, ...]:
     """What became of a case, without the source locations of its records."""
     quarantined = only(outcome.quarantine, ("table", "reason", "detail", "key"))
     counts = [
-        {
-            **{name: account[name] for name in account if name not in PLACES},
-            # A dump has its partitions one behind the other.
-            "warnings": {word: n for word, n in account["warnings"].items() if word != FALLS},
-        }
+        {name: account[name] for name in account if name not in PLACES}
         for account in outcome.accounts
     ]
     return only(outcome.changes, SAID), quarantined, counts

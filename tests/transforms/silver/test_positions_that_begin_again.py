@@ -1,4 +1,4 @@
-"""Positions that begin again, and snapshots that nothing puts in order, as accounts and records show them."""
+"""Positions that begin again, and snapshots that nothing puts in order, as accounts show them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from transforms.event import Event
-from transforms.silver.log_resets import Falls, restarts, unordered_snapshots
+from transforms.silver.log_resets import restarts, unordered_snapshots
 
 
 def account(window: str, first: Any, last: Any, newest: int | None, **more: Any) -> dict[str, Any]:
@@ -83,48 +82,3 @@ def test_a_snapshot_behind_changes_is_in_no_order(
     accounts = [account(str(at), first, first, None) for at, first in enumerate(windows)]
     told = [(one.window, one.before) for one in unordered_snapshots(reversed(accounts))]
     assert told == ([] if found is None else [found])
-
-
-def change(position: int, at: int | None, **more: Any) -> Event:
-    said: dict[str, Any] = {"operation": "update", "effect": "replace", "name": "item", **more}
-    return Event(log_position=(0, 1, position, 1, 7), dedup_prefix=3, event_at=at, **said)
-
-
-def test_changes_fall_where_they_are_lower_and_newer_than_all_before_them() -> None:
-    order = Falls()
-    told = [
-        order.falls("a", one)
-        for one in (
-            *(change(100, 10), change(110, 12), change(100, 10), change(105, 12)),
-            *(change(5, 13), change(6, 14), change(6, 14), change(120, 20), change(7, 20)),
-        )
-    ]
-    assert told == [False, False, False, False, True, True, True, False, False]
-    assert not order.falls("b", change(1, 99))
-    assert not order.falls("b", change(1, 100))
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        change(1, 99, operation="read"),
-        change(1, 99, scope={}),
-        change(1, 99, stream="t1"),
-        change(1, 99, effect="note"),
-        change(1, None),
-        # Offsets of several partitions do not compare.
-        Event(
-            operation="update",
-            effect="replace",
-            name="item",
-            event_at=99,
-            log_position=(0, 1, 1, 0),
-            dedup_prefix=4,
-        ),
-    ],
-)
-def test_what_is_no_change_of_one_log_falls_nowhere(other: Event) -> None:
-    order = Falls()
-    assert not order.falls("a", change(100, 10))
-    assert not order.falls("a", other)
-    assert order.falls("a", change(50, 11))
