@@ -131,8 +131,12 @@ def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
         return older.num_rows, keys_of(gold.table, older.slice(0, _KEYS_SHOWN))
     at = F.array(*[F.lit(number).cast("long") for number in position])
     found = gold.rows.read().where(F.col(LOG_POSITION) < at)
+    # Mostly there are none, and then nothing has to be named.
+    count = found.count()
+    if not count:
+        return 0, []
     some = found.select(key_texts(gold.table).alias("key")).limit(_KEYS_SHOWN).collect()
-    return found.count(), [tuple(row["key"]) for row in some]
+    return count, [tuple(row["key"]) for row in some]
 
 
 def held_in_words(feed: str, held: Iterable[Hold]) -> list[str]:
