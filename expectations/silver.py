@@ -36,10 +36,10 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
 SNAPSHOTS_ARE_IN_ORDER = Rule(
     "snapshots_are_in_order",
     "failing",
-    "No snapshot that says nothing of where it was read came behind changes of its table.",
-    "Its rows stand before all changes and heal nothing. If it is a second snapshot, the line above says so;"
-    " `--snapshot complete` lets it remove what it does not name. If it is the first one, and only late, nothing is"
-    " wrong.",
+    "No snapshot came behind changes of its table that does not say where it was read, or whether it is complete.",
+    "What does not say where it was read stands before all changes and heals nothing; what does not say that it"
+    " is complete removes nothing. If it is a second snapshot, the line above says so; `--snapshot complete` lets it"
+    " remove what it does not name. If it is the first one, and only late, nothing is wrong.",
 )
 NO_EVENT_TWICE = Rule(
     "no_event_twice",

@@ -56,7 +56,8 @@ class SnapshotRow(NamedTuple):
 
     ``removes_at``: where everything is gone that the snapshot does not name: directly before its rows. None where they
     stand as in their topic: before the first of them. ``begins``, ``ends``: whether the row is marked as the first, or
-    the last, of its table. ``topic``, ``partition``, ``offset``: where the record stands.
+    the last, of its table. ``topic``, ``partition``, ``offset``: where the record stands. ``part``: the part of the
+    table that the snapshot is of (a tablet), of which nothing can be proved; None where it is of the whole table.
     """
 
     removes_at: tuple[int, ...] | None
@@ -65,6 +66,7 @@ class SnapshotRow(NamedTuple):
     topic: str
     partition: int
     offset: int
+    part: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from transforms.change import BY_OFFSET, SNAPSHOT, STREAM
 from transforms.silver.accounting import LATEST, Account
+from transforms.silver.snapshots import has_parts
 
 
 def falls(accounts: Iterable[Account]) -> list[Account]:
@@ -116,7 +117,10 @@ def _begins_again(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
 
 
 class Unordered(NamedTuple):
-    """A window with a snapshot of a table that says nothing of where it was read, behind changes of ``before``."""
+    """A window with a snapshot of a table, behind changes of ``before``, that cannot remove what it does not name.
+
+    It says nothing of where it was read, or it is of a part of the table, and not known to be complete.
+    """
 
     table: str
     declared: str | None
@@ -126,7 +130,7 @@ class Unordered(NamedTuple):
 
 
 def unordered_snapshots(accounts: Iterable[Mapping[str, Any]]) -> list[Unordered]:
-    """The first such window of each table: the rows of its snapshot stand before all changes, and heal nothing.
+    """The first such window of each table.
 
     A first snapshot may take several windows, with changes beside it: only a window that has changes, and no row of the
     snapshot, says that it had ended.
@@ -151,12 +155,14 @@ def unordered_snapshots(accounts: Iterable[Mapping[str, Any]]) -> list[Unordered
 
 def _has_snapshot(row: Mapping[str, Any]) -> bool:
     first = row["first_position"]
-    return bool(first and len(first) > 1 and first[1] == SNAPSHOT)
+    is_in_phase = bool(first and len(first) > 1 and first[1] == SNAPSHOT)
+    return is_in_phase or has_parts(row["snapshots"] or ())
 
 
 def _has_only_changes(row: Mapping[str, Any], epoch: int) -> bool:
     first = row["first_position"]
-    return bool(first and len(first) > 1 and first[0] == epoch and first[1] == STREAM)
+    is_of_epoch = bool(first and len(first) > 1 and first[0] == epoch and first[1] == STREAM)
+    return is_of_epoch and not has_parts(row["snapshots"] or ())
 
 
 def _by_table(accounts: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

@@ -32,12 +32,14 @@ class SnapshotKey(NamedTuple):
     """Which rows belong together.
 
     ``removes_at``: where all is gone that the snapshot does not name; None where each snapshot of a partition has this
-    by its first row's offset. ``topic``, ``partition``: where the rows stand.
+    by its first row's offset. ``topic``, ``partition``: where the rows stand. ``part``: the part of the table that the
+    snapshot is of; None where it is of the whole table.
     """
 
     removes_at: LogPosition | None
     topic: str
     partition: int
+    part: str | None = None
 
 
 @dataclass(slots=True)
@@ -83,12 +85,12 @@ class Collected:
         if one is None or row.fault is not None or position is None:
             return
         account = (row.window, row.table, row.source_table, row.declared)
-        key = (*account, one.removes_at, one.topic, one.partition)
+        key = (*account, one.removes_at, one.topic, one.partition, one.part)
         stretches = self._found.setdefault(key, Stretches())
         offset, known = one.offset, stretches.offsets
         if known and known[-1][1] == offset - 1:
             known[-1] = (known[-1][0], offset)
-        else:
+        elif not known or known[-1] != (offset, offset):
             known.append((offset, offset))
         if one.begins:
             # What silver keeps has all numbers of its position.
@@ -160,8 +162,8 @@ def _text(key: SnapshotKey, stretches: Stretches) -> str:
 
 def read(text: str) -> tuple[SnapshotKey, Stretches]:
     """What a text says that ``stretches_in_texts`` or a row of ``Collected`` has."""
-    (removes_at, topic, partition), offsets, begins, ends = json.loads(text)
-    key = SnapshotKey(None if removes_at is None else tuple(removes_at), topic, partition)
+    (removes_at, topic, partition, part), offsets, begins, ends = json.loads(text)
+    key = SnapshotKey(None if removes_at is None else tuple(removes_at), topic, partition, part)
     marked = {offset: tuple(position) for offset, position in begins}
     return key, Stretches([(first, last) for first, last in offsets], marked, set(ends))
 
@@ -169,6 +171,11 @@ def read(text: str) -> tuple[SnapshotKey, Stretches]:
 def stretches_in_texts(found: Mapping[SnapshotKey, Stretches]) -> list[str]:
     """The stretches of an account's snapshots, each as one text, in a fixed order."""
     return sorted(_text(key, stretches) for key, stretches in found.items())
+
+
+def has_parts(texts: Iterable[str]) -> bool:
+    """Whether an account has rows of a snapshot that is of a part of its table."""
+    return any(read(text)[0].part is not None for text in texts)
 
 
 class Snapshot(NamedTuple):
@@ -185,7 +192,7 @@ class Snapshot(NamedTuple):
 def snapshots_of(
     accounts: Iterable[tuple[str, Sequence[str]]], *, may_be_parted: bool
 ) -> list[Snapshot]:
-    """The snapshots of one table, in the order of their positions.
+    """The snapshots of one whole table, in the order of their positions.
 
     Args:
         accounts: Each window, with the texts of its account.
@@ -197,8 +204,9 @@ def snapshots_of(
     for window, some in accounts:
         for text in some:
             key, stretches = read(text)
-            found.setdefault(key, Stretches()).add(stretches)
-            windows[key].add(window)
+            if key.part is None:
+                found.setdefault(key, Stretches()).add(stretches)
+                windows[key].add(window)
     parted: defaultdict[tuple[LogPosition | None, str], list[SnapshotKey]] = defaultdict(list)
     for key in found:
         parted[key.removes_at, key.topic].append(key)

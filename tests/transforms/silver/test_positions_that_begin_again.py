@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from transforms.silver.log_resets import restarts, unordered_snapshots
+from transforms.silver.snapshots import SnapshotKey, Stretches, stretches_in_texts
 
 
 def account(window: str, first: Any, last: Any, newest: int | None, **more: Any) -> dict[str, Any]:
     return {
         **{"table": "item", "declared": "shop.item", "window": window, "changes": 3},
         **{"first_position": first, "last_position": last, "newest_event_at": newest},
-        **{"stream": None, **more},
+        **{"stream": None, "snapshots": [], **more},
     }
 
 
@@ -60,6 +61,8 @@ def test_one_stream_alone_may_begin_again() -> None:
 
 
 SNAPSHOT = [0, 0]
+OF_A_TABLET = [0, 1]
+TEXTS = stretches_in_texts({SnapshotKey((0, 1, 1, 11), "", 0, "t1"): Stretches([(0, 0)])})
 
 
 @pytest.mark.parametrize(
@@ -74,11 +77,18 @@ SNAPSHOT = [0, 0]
         # The epoch has been opened.
         ([SNAPSHOT, [0, 1, 5], [1, 0]], None),
         ([[0, 1, 5], None, SNAPSHOT], ("2", "0")),
+        # A tablet's snapshot has its place in the log, but nothing tells whether it is complete.
+        ([OF_A_TABLET, OF_A_TABLET, [0, 1, 5]], None),
+        ([OF_A_TABLET, [0, 1, 5], OF_A_TABLET], ("2", "1")),
+        ([[0, 1, 5], OF_A_TABLET], ("1", "0")),
     ],
 )
 def test_a_snapshot_behind_changes_is_in_no_order(
     windows: list[list[int] | None], found: tuple[str, str] | None
 ) -> None:
-    accounts = [account(str(at), first, first, None) for at, first in enumerate(windows)]
+    accounts = [
+        account(str(at), first, first, None, snapshots=TEXTS if first is OF_A_TABLET else [])
+        for at, first in enumerate(windows)
+    ]
     told = [(one.window, one.before) for one in unordered_snapshots(reversed(accounts))]
     assert told == ([] if found is None else [found])

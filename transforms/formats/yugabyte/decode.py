@@ -116,6 +116,7 @@ def _event(message: RowMessage, source: ResponseContext) -> Event:
         identity=log_positions.identity(message, tablet, log_position, source.checkpoint),
         event_at=moment(message.row.get("commit_time")),
         stream_schema=_stream_schema(message, source),
+        snapshot=log_positions.snapshot_row(tablet, log_position) if op == "READ" else None,
         warnings=(schemas.TIME_TO_LIVE.word,) if expire else (),
         fault=fault,
     )

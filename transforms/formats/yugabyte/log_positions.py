@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from transforms.change import EPOCH, SNAPSHOT
+from transforms.event import SnapshotRow
 from transforms.families.yugabyte.checkpoints import START, Checkpoint
 from transforms.families.yugabyte.hybrid_times import instant
 from transforms.families.yugabyte.scalars import unsigned
@@ -27,8 +28,11 @@ def log_position(message: RowMessage, checkpoint: Checkpoint) -> LogPosition | N
     if op in ROWS:
         return None if own is None else (*START, *own, message.in_batch)
     if op == "READ":
-        micros, logical = instant(read_time(message, checkpoint))
-        return EPOCH, SNAPSHOT, micros or 0, logical or 0
+        at = instant(read_time(message, checkpoint))
+        if checkpoint.op_id is None:
+            return EPOCH, SNAPSHOT, at[0] or 0, at[1] or 0
+        # A snapshot is read at the end of the log as that then was, and all its checkpoints say where this is.
+        return *START, *checkpoint.op_id, AFTER_TRANSACTION, at[0] or 0, at[1] or 0
     if op == "BEGIN":
         first = own or message.after
         return (*START, *(first[:2] if first is not None else checkpoint.op_id or ()))
@@ -59,6 +63,11 @@ def dedup_prefix(message: RowMessage, log_position: LogPosition | None) -> int:
     if message.op == "READ" or (message.op == "COMMIT" and message.op_id is not None):
         return len(log_position or ())
     return len(START)
+
+
+def snapshot_row(tablet: str, log_position: LogPosition | None) -> SnapshotRow:
+    """What a READ says of its snapshot: that of a tablet, in which no response says what came before it."""
+    return SnapshotRow(log_position, False, False, "", 0, 0, part=tablet)
 
 
 def read_time(message: RowMessage, checkpoint: Checkpoint) -> int | None:
