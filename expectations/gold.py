@@ -26,7 +26,8 @@ POSITIONS_RISE_WITHIN_KEY = Rule(
     "positions_rise_within_key",
     "warning",
     "No two different events of one key stand at one position.",
-    "They were applied in an order made from their content; the source cannot say which came first.",
+    "They were applied in an order made from their content; the source cannot say which came first. Where they are rows"
+    " of snapshots, each of which is the whole table, say `snapshots: replace` for it in the feed file.",
 )
 
 EVERY_TABLE_IS_MADE = Rule(

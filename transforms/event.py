@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from transforms.fault import Fault
 
@@ -51,13 +51,23 @@ class StreamSchema(NamedTuple):
     defaults: tuple[tuple[str, str], ...] = ()
 
 
+SnapshotKind: TypeAlias = Literal["marked", "part", "dump"]
+"""What shows that a snapshot is complete: ``marked``: its first and last row, in a topic. ``part``: nothing; it is of a
+part of the table (``topic`` is a tablet). ``dump``: the feed file says that each window's rows are the whole table
+(``topic`` is the object that they stand in)."""
+
+MARKED: Final[SnapshotKind] = "marked"
+PART: Final[SnapshotKind] = "part"
+DUMP: Final[SnapshotKind] = "dump"
+
+
 class SnapshotRow(NamedTuple):
     """What a row that a full snapshot read says of the snapshot, by which it is known to be complete.
 
     ``removes_at``: where everything is gone that the snapshot does not name: directly before its rows. None where they
     stand as in their topic: before the first of them. ``begins``, ``ends``: whether the row is marked as the first, or
-    the last, of its table. ``topic``, ``partition``, ``offset``: where the record stands. ``part``: the part of the
-    table that the snapshot is of (a tablet), of which nothing can be proved; None where it is of the whole table.
+    the last, of its table. ``topic``, ``partition``, ``offset``: where the record stands. ``kind``: how the snapshot
+    is known to be complete.
     """
 
     removes_at: tuple[int, ...] | None
@@ -66,7 +76,7 @@ class SnapshotRow(NamedTuple):
     topic: str
     partition: int
     offset: int
-    part: str | None = None
+    kind: SnapshotKind = MARKED
 
 
 @dataclass(slots=True, kw_only=True)

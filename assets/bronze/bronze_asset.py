@@ -69,6 +69,7 @@ def _objects(
     for name in found.replaced:
         context.log.warning(
             f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"
+            " (where each is the whole table, the feed file says so with `snapshots: replace`)"
         )
     for link in found.links:
         context.log.warning(f"bronze.{feed.name}: not read: {link}")

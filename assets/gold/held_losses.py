@@ -128,14 +128,16 @@ def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
         rows = stored.read(folded_rows.rows_schema(gold.table))
         positions = rows[LOG_POSITION].to_pylist()
         older = rows.filter(pa.array([tuple(one) < position for one in positions], pa.bool_()))
-        return older.num_rows, keys_of(gold.table, older.slice(0, _KEYS_SHOWN))
+        keys = sorted(keys_of(gold.table, older), key=lambda key: [text or "" for text in key])
+        return older.num_rows, keys[:_KEYS_SHOWN]
     at = F.array(*[F.lit(number).cast("long") for number in position])
     found = gold.rows.read().where(F.col(LOG_POSITION) < at)
     # Mostly there are none, and then nothing has to be named.
     count = found.count()
     if not count:
         return 0, []
-    some = found.select(key_texts(gold.table).alias("key")).limit(_KEYS_SHOWN).collect()
+    keys = found.select(key_texts(gold.table).alias("key"))
+    some = keys.orderBy("key").limit(_KEYS_SHOWN).collect()
     return count, [tuple(row["key"]) for row in some]
 
 

@@ -16,7 +16,7 @@ from orchestration.feeds.running.automation import DeclaredAutomation
 from orchestration.feeds.running.checks import DeclaredCheck
 from orchestration.feeds.running.freshness import DeclaredFreshness
 from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
-from transforms.feed.feed import RangeDeletePolicy, TableNames, WindowSize
+from transforms.feed.feed import RangeDeletePolicy, Snapshots, TableNames, WindowSize
 
 _Text = Annotated[str, Field(min_length=1)]
 # The YAML of a feed file is read as texts; these are the words of YAML 1.2 for yes and no.
@@ -55,6 +55,9 @@ class DeclaredTable(_Declared):
     """Whether every version of every row is kept, in ``gold.<feed>.<table>__history``."""
     change_feed: _YesOrNo = False
     """Whether gold has Delta's change data feed. Each commit then writes what it changes twice."""
+    snapshots: Snapshots = "heal"
+    """What rows of a snapshot are that do not say where it was read: ``heal``, a first snapshot, before all changes; or
+    ``replace``, in every window the whole table as it then was, so that what they do not name is gone."""
     was: list[_Text] = Field(default_factory=list)
     """Earlier names of the table: events under them belong to it."""
     renamed: dict[_Text, _Text] = Field(default_factory=dict)

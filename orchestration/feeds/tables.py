@@ -66,6 +66,7 @@ class TableDeclarations:
             policies=policies_from(declared.schema_changes, usual),
             history=declared.history,
             change_feed=declared.change_feed,
+            snapshots=declared.snapshots,
         )
         if not declared.mask:
             return table

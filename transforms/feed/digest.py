@@ -139,6 +139,7 @@ def _table_meaning(table: Table) -> dict[str, object]:
             since=dict(table.since),
             schema_changes=table.policies.meaning(),
             history=["kept"] if table.history else [],
+            snapshots=[table.snapshots] if table.snapshots != "heal" else [],
             masks=dict(table.masks),
         ),
     }

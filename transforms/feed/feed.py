@@ -24,6 +24,7 @@ from transforms.feed.schema_policies import Policies
 WindowSize = Literal["hour", "day"]
 TableNames = Literal["plain", "schema", "catalog"]
 RangeDeletePolicy = Literal["apply", "hold"]
+Snapshots = Literal["heal", "replace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Table:
     columns to the first window whose events may mention them. ``added`` are columns that no declaration has and gold
     has all the same, as texts; they stand in ``columns``, too. ``history``: whether every version of its rows is kept.
     ``change_feed``: whether Delta keeps what each commit changed in gold, for others to follow.
+    ``snapshots``: what a snapshot's rows without a place in the source's log are: ``heal``: a first snapshot, which
+    stands before all changes; ``replace``: each window's are the whole table as it then was.
     ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``column_names.py``); a
     table that the feed file declares has none. ``encoded``: the source's names of columns whose values only the
     stream's description can read (``event.StreamSchema``). ``before_added``: what columns are in rows from before they
@@ -60,6 +63,7 @@ class Table:
     added: tuple[str, ...] = ()
     history: bool = False
     change_feed: bool = False
+    snapshots: Snapshots = "heal"
     spelled: Mapping[str, str] = field(default_factory=dict)
     encoded: frozenset[str] = frozenset()
     before_added: Mapping[str, str] = field(default_factory=dict)

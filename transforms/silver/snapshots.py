@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
 
-from transforms.event import Event
+from transforms.event import DUMP, MARKED, PART, Event, SnapshotKind
 from transforms.gold.change import LogPosition
 from transforms.record import BronzeRecord
 from transforms.silver.conforming.changes import Row
@@ -32,14 +32,13 @@ class SnapshotKey(NamedTuple):
     """Which rows belong together.
 
     ``removes_at``: where all is gone that the snapshot does not name; None where each snapshot of a partition has this
-    by its first row's offset. ``topic``, ``partition``: where the rows stand. ``part``: the part of the table that the
-    snapshot is of; None where it is of the whole table.
+    by its first row's offset. ``topic``, ``partition``, ``kind``: as in ``SnapshotRow``.
     """
 
     removes_at: LogPosition | None
     topic: str
     partition: int
-    part: str | None = None
+    kind: SnapshotKind = MARKED
 
 
 @dataclass(slots=True)
@@ -85,7 +84,7 @@ class Collected:
         if one is None or row.fault is not None or position is None:
             return
         account = (row.window, row.table, row.source_table, row.declared)
-        key = (*account, one.removes_at, one.topic, one.partition, one.part)
+        key = (*account, one.removes_at, one.topic, one.partition, one.kind)
         stretches = self._found.setdefault(key, Stretches())
         offset, known = one.offset, stretches.offsets
         if known and known[-1][1] == offset - 1:
@@ -162,8 +161,8 @@ def _text(key: SnapshotKey, stretches: Stretches) -> str:
 
 def read(text: str) -> tuple[SnapshotKey, Stretches]:
     """What a text says that ``stretches_in_texts`` or a row of ``Collected`` has."""
-    (removes_at, topic, partition, part), offsets, begins, ends = json.loads(text)
-    key = SnapshotKey(None if removes_at is None else tuple(removes_at), topic, partition, part)
+    (removes_at, topic, partition, kind), offsets, begins, ends = json.loads(text)
+    key = SnapshotKey(None if removes_at is None else tuple(removes_at), topic, partition, kind)
     marked = {offset: tuple(position) for offset, position in begins}
     return key, Stretches([(first, last) for first, last in offsets], marked, set(ends))
 
@@ -175,7 +174,7 @@ def stretches_in_texts(found: Mapping[SnapshotKey, Stretches]) -> list[str]:
 
 def has_parts(texts: Iterable[str]) -> bool:
     """Whether an account has rows of a snapshot that is of a part of its table."""
-    return any(read(text)[0].part is not None for text in texts)
+    return any(read(text)[0].kind == PART for text in texts)
 
 
 class Snapshot(NamedTuple):
@@ -201,10 +200,13 @@ def snapshots_of(
     """
     found: dict[SnapshotKey, Stretches] = {}
     windows: defaultdict[SnapshotKey, set[str]] = defaultdict(set)
+    dumps: defaultdict[str, list[SnapshotKey]] = defaultdict(list)
     for window, some in accounts:
         for text in some:
             key, stretches = read(text)
-            if key.part is None:
+            if key.kind == DUMP:
+                dumps[window].append(key)
+            elif key.kind == MARKED:
                 found.setdefault(key, Stretches()).add(stretches)
                 windows[key].add(window)
     parted: defaultdict[tuple[LogPosition | None, str], list[SnapshotKey]] = defaultdict(list)
@@ -229,7 +231,30 @@ def snapshots_of(
             for at, held in others.items()
             if at not in proved
         ]
+        + [one for window, keys in dumps.items() for one in _of_dump(window, keys)]
     )
+
+
+def _of_dump(window: str, keys: Sequence[SnapshotKey]) -> Iterator[Snapshot]:
+    """The snapshots that one window's objects are, of a table of which each window has the whole.
+
+    Where objects were written again, the newest of each name are a snapshot of their own, if all of them are newer than
+    all that they replace. Else only some were written again, and nothing says which rows of these are gone.
+    """
+    written: defaultdict[str, list[LogPosition]] = defaultdict(list)
+    for key in keys:
+        if key.removes_at is not None:
+            written[key.topic].append(key.removes_at)
+    held = frozenset((window,))
+    begins = min(min(some) for some in written.values())
+    # Before all objects of the window, also of those that land in it later.
+    yield Snapshot(begins[:-1], held)
+    replaced = max((at for some in written.values() for at in sorted(some)[:-1]), default=None)
+    if replaced is None:
+        return
+    newest = sorted(max(some) for some in written.values())
+    is_whole = replaced < newest[0]
+    yield Snapshot(next(at for at in newest if at > replaced), held, is_complete=is_whole)
 
 
 def _begun(key: SnapshotKey, stretches: Stretches) -> Iterable[LogPosition]:

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from assets.bookkeeping import decisions, window_progress
 from assets.bronze import from_objects
-from assets.executors.choice import IN_PROCESS
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed, apply_table
 from assets.gold.apply_reports import samples_of, violations_of
@@ -107,6 +108,20 @@ def test_a_snapshot_that_is_not_proved_removes_nothing_until_it_is_released(
     text = done.held[0].partition("weir release shop ")[2].partition("`")[0]
     assert not shop.release(text).held
     assert shop.keys == [0, 1, 2]
+
+
+def test_spark_removes_what_a_snapshot_does_not_name_and_holds_what_is_not_proved(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    shop = Shop(lake_of(str(tmp_path / "warehouse")).by(SPARK), tmp_path / "landing", rows=5)
+    shop.bring(1, snapshot(0, 100, range(10)))
+    assert not shop.bring(2, snapshot(20, 200, range(7))).held
+    assert shop.keys == [*range(7)]
+    done = shop.bring(3, snapshot(40, 300, range(4), is_whole=False))
+    assert "gold has 3 rows that it does not name (key 4; 5; 6)" in shown(done)
+    done = shop.bring(4, snapshot(60, 400, [0, 1]))
+    assert any("would remove 5 rows" in line for line in done.held)
+    assert shop.keys == [*range(7)]
 
 
 def test_a_snapshot_that_becomes_whole_acts_by_itself(lake: Lake, tmp_path: Path) -> None:

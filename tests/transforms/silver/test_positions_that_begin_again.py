@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from transforms.event import PART
 from transforms.silver.log_resets import restarts, unordered_snapshots
 from transforms.silver.snapshots import SnapshotKey, Stretches, stretches_in_texts
 
@@ -62,7 +63,7 @@ def test_one_stream_alone_may_begin_again() -> None:
 
 SNAPSHOT = [0, 0]
 OF_A_TABLET = [0, 1]
-TEXTS = stretches_in_texts({SnapshotKey((0, 1, 1, 11), "", 0, "t1"): Stretches([(0, 0)])})
+TEXTS = stretches_in_texts({SnapshotKey((0, 1, 1, 11), "t1", 0, PART): Stretches([(0, 0)])})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from transforms.change import EPOCH, SNAPSHOT
-from transforms.event import SnapshotRow
+from transforms.event import PART, SnapshotRow
 from transforms.families.yugabyte.checkpoints import START, Checkpoint
 from transforms.families.yugabyte.hybrid_times import instant
 from transforms.families.yugabyte.scalars import unsigned
@@ -67,7 +67,7 @@ def dedup_prefix(message: RowMessage, log_position: LogPosition | None) -> int:
 
 def snapshot_row(tablet: str, log_position: LogPosition | None) -> SnapshotRow:
     """What a READ says of its snapshot: that of a tablet, in which no response says what came before it."""
-    return SnapshotRow(log_position, False, False, "", 0, 0, part=tablet)
+    return SnapshotRow(log_position, False, False, tablet, 0, 0, PART)
 
 
 def read_time(message: RowMessage, checkpoint: Checkpoint) -> int | None:

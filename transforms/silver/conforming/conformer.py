@@ -14,7 +14,7 @@ from transforms.compaction_watermarks import CompactionWatermark
 from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
-from transforms.silver.conforming import faults, masking, renames
+from transforms.silver.conforming import faults, full_dumps, masking, renames
 from transforms.silver.conforming.changes import (
     Row,
 )
@@ -54,6 +54,8 @@ def conformer(
                 masking.withhold(event)
             if declaration.renamed:
                 renames.with_todays_columns(event, declaration.renamed)
+            if declaration.has_full_dumps:
+                full_dumps.place(event, record)
             epochs.put(event, declaration.declared, record.window)
             found.append(Conformed(record, event, declaration, ordinal))
         if holds:

@@ -35,7 +35,7 @@ class Declaration:
     file has it. ``key_columns`` is None where nobody tells the key; of a table without a key it is all columns, and
     ``is_keyless`` is true. ``column_types`` is None where nobody tells them. ``judges`` are the judges of the columns
     whose types are known. ``fault``: why no event of such a table can be taken. ``masks``: what becomes of its values;
-    None where none is masked.
+    None where none is masked. ``has_full_dumps``: whether its snapshots' rows are whole tables (``full_dumps``).
     """
 
     table: str | None
@@ -50,6 +50,7 @@ class Declaration:
     policies: Policies
     fault: Fault | None
     masks: Masks | None = None
+    has_full_dumps: bool = False
 
 
 class Declarations:
@@ -156,6 +157,7 @@ def _of_file(
         renamed=table.renamed,
         policies=table.policies,
         fault=fault,
+        has_full_dumps=table.snapshots == "replace",
     )
 
 
