@@ -43,11 +43,15 @@ class Guarded(NamedTuple, Generic[Frame]):
     held: Sequence[Hold]
 
 
-def guarded(lake: Lake, fold: TableFold[Frame], rows: int) -> Guarded[Frame]:
-    """Fold a run's changes onto gold, without the deletes that would remove too many of its ``rows``."""
+def guarded(lake: Lake, fold: TableFold[Frame]) -> Guarded[Frame]:
+    """Fold a run's changes onto gold, without the deletes that would remove too many of its rows."""
     folded = fold.onto_gold()
     plan, guard = fold.plan, fold.plan.feed.loss_guard
     deletes, removed = fold.deletes, folded.metrics.removed
+    if not removed:
+        return Guarded(fold, folded, ())
+    stored = lake.in_process_table(Layer.GOLD, plan.feed.name, plan.name)
+    rows = stored.count() if stored.exists else 0
     released = {one.event_id for one in plan.feed.decisions.releases}
     refused = [
         event_id
@@ -136,8 +140,8 @@ def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
     count = found.count()
     if not count:
         return 0, []
-    keys = found.select(key_texts(gold.table).alias("key"))
-    some = keys.orderBy("key").limit(_KEYS_SHOWN).collect()
+    named = found.select(key_texts(gold.table).alias("key"))
+    some = named.orderBy("key").limit(_KEYS_SHOWN).collect()
     return count, [tuple(row["key"]) for row in some]
 
 

@@ -126,8 +126,7 @@ def _applied(
         folded = replace(fold, stored=None).from_history()
         sizes = stored.create(folded, fold.plan.feed)
     else:
-        rows = gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name).stored_rows
-        fold, folded, held = held_losses.guarded(gold.lake, fold, rows)
+        fold, folded, held = held_losses.guarded(gold.lake, fold)
         sizes = stored.put(folded)
     metrics, deletes, name = folded.metrics, fold.deletes, fold.plan.name
     waiting = [

@@ -120,6 +120,7 @@ def test_spark_removes_what_a_snapshot_does_not_name_and_holds_what_is_not_prove
     done = shop.bring(3, snapshot(40, 300, range(4), is_whole=False))
     assert "gold has 3 rows that it does not name (key 4; 5; 6)" in shown(done)
     done = shop.bring(4, snapshot(60, 400, [0, 1]))
+    # Seven rows are left; those that Spark has only marked as deleted do not count.
     assert any("would remove 5 rows" in line for line in done.held)
     assert shop.keys == [*range(7)]
 
