@@ -6,10 +6,11 @@ The source sends no delete events for these rows. That a snapshot is complete is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from assets.wording import spanned
 from transforms.feed.feed import Feed
 from transforms.gold.change import LogPosition
 from transforms.silver import snapshots
@@ -71,7 +72,7 @@ def of_stream(
         if first is None or first >= one.removes_at:
             continue
         row = _row(feed, declared, name, one.removes_at, f"snapshot {one.removes_at}")
-        location = f"the snapshot in {_in_words(one.windows)}"
+        location = f"the snapshot in {spanned(one.windows)}"
         if not one.is_complete and row["event_id"] not in released:
             unproved.append(Unproved(row["event_id"], one.removes_at, one.windows, location))
             continue
@@ -92,11 +93,6 @@ def _first_position(accounts: Sequence[Account]) -> tuple[int, ...] | None:
     """Where the table's oldest change stands; the least of all where that is not known of an account with changes."""
     known = [tuple(row["first_position"]) for row in accounts if row["first_position"]]
     return min(known, default=None)
-
-
-def _in_words(windows: Collection[str]) -> str:
-    ordered = sorted(windows)
-    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} .. {ordered[-1]}"
 
 
 def _row(

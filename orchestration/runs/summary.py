@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from assets.asset_keys import table_name_of
 from assets.gold.range_deletes import RangeDeleteEffect, effect_lines
 from assets.wording import counted
+from expectations import feed_rules
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, executors_in_words, gold_tables, table_lines
 from orchestration.sheets import Grid, Sheet
@@ -90,7 +91,7 @@ def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
     sheet.line(
         f"checks: {passed:,} passed, {counted(len(warned), 'warning')}, {len(failed):,} failed"
     )
-    left = {f"gold.{feed}" for feed, check in failed if check.asset_key.path[0] == "silver"}
+    left = [f"gold.{one.plan.feed.name}" for one in outcomes if _has_stopped_gold(one)]
     for word, color, not_passed in (("failed", "red", failed), ("warning", "yellow", warned)):
         for _, check in not_passed:
             where = table_name_of(check.asset_key.path)
@@ -99,6 +100,17 @@ def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
                 sheet.line(f"    {bullet_text(line)}")
     for name in sorted(left):
         sheet.line(f"error: {name} was left as it was, because of the failed check", "red")
+
+
+def _has_stopped_gold(outcome: Outcome) -> bool:
+    """Whether a check of silver failed that lets nothing go on to gold."""
+    rules = feed_rules.silver_rules(outcome.plan.feed)
+    blocking = {rule.name for rule in rules if rule.severity == "blocking"}
+    return any(
+        check.check_name in blocking and check.asset_key.path[0] == "silver"
+        for check in outcome.checks
+        if is_blocked(check)
+    )
 
 
 def _range_deletes(table: Mapping[str, object]) -> tuple[RangeDeleteEffect, ...]:

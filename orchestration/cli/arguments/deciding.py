@@ -38,9 +38,18 @@ def epoch_command() -> None:
     help="complete: rows of older epochs are removed if the new epoch does not name them.",
 )
 @click.option("--reason", help=f"{REASON}.")
+@click.option("--dry-run", is_flag=True, help="Say what it would do to gold, and record nothing.")
+@click.option(
+    "--yes", "is_sure", is_flag=True, help="Do not ask; without a terminal nobody is asked."
+)
 @in_place
-def open_command(place: Place, feed: str, reason: str | None, **declared: Any) -> None:
+def open_command(
+    place: Place, feed: str, reason: str | None, *, dry_run: bool, is_sure: bool, **declared: Any
+) -> None:
     """Record that positions start again in FEED. Such a decision is never undone.
+
+    What it does to gold is said first, table by table: how many changes the new epoch has by now, and with --snapshot
+    complete which rows they do not name.
 
     Events made at --time or later are in the new epoch. Events that carry no time are in it from --window on, and so
     are all events where --time is not given. Give --time where older events may be delivered again: without it, they
@@ -49,7 +58,9 @@ def open_command(place: Place, feed: str, reason: str | None, **declared: Any) -
     from orchestration.cli.decisions import epoch
     from orchestration.feeds.epochs import DeclaredEpoch
 
-    epoch.open_epoch(place, feed, DeclaredEpoch(**declared), reason)
+    epoch.open_epoch(
+        place, feed, DeclaredEpoch(**declared), reason, dry_run=dry_run, is_sure=is_sure
+    )
 
 
 @epoch_command.command("list")

@@ -6,11 +6,15 @@ what an epoch means (``transforms/feed/decisions``).
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
+import click
+
 from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
+from assets.gold import epoch_effects
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.console import put, put_json
@@ -20,8 +24,18 @@ from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Epoch
 
 
-def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | None) -> None:
-    """Record that a feed's positions start again, and say what follows.
+def open_epoch(
+    place: Place,
+    name: str,
+    declared: DeclaredEpoch,
+    reason: str | None,
+    *,
+    dry_run: bool = False,
+    is_sure: bool = False,
+) -> None:
+    """Say what an epoch does to gold, and record that a feed's positions start again.
+
+    With ``dry_run`` nothing is recorded. A person at a terminal is asked, unless ``is_sure``.
 
     Raises:
         DecisionRefused: the epoch cannot begin there, or would alter history that is compacted.
@@ -44,13 +58,23 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
         raise DecisionRefused(
             feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"
         ) from None
+    put(f"{feed.name}: {epoch_in_words(epoch)}:")
+    for one in epoch_effects.effects_of(lake, known, epoch):
+        put(f"  {one.in_words(feed.name, epoch)}")
+    if dry_run:
+        put("nothing was recorded (--dry-run)")
+        return
+    is_asked = sys.stdin.isatty() and sys.stdout.isatty() and not is_sure
+    if is_asked and not click.confirm("Record this? It is never undone"):
+        put("nothing was recorded")
+        return
     decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
     if epoch.time is None:
         put(
             f"{feed.name}: without --time, everything that lands in {epoch.window} or later belongs to the new epoch,"
             " repeats of older events included"
         )
-    put(f"{feed.name}: recorded: {epoch_in_words(epoch)}.")
+    put(f"{feed.name}: recorded.")
     put(
         f"The windows from {epoch.window} on are due again, and the next run makes gold again from its whole history:"
         f" `weir run --feed {feed.name}`"

@@ -222,7 +222,11 @@ def test_a_feed_file_that_says_something_unknown_stops_the_command(
         (("epoch", "list", "shop", "--json"), "[]"),
         (
             ("epoch", "open", "shop", "--window", "2025-11-20T05"),
-            "recorded: an epoch of all tables from window 2025-11-20T05 on",
+            "shop: an epoch of all tables from window 2025-11-20T05 on:",
+        ),
+        (
+            ("epoch", "open", "shop", "--window", "2025-11-20T05", "--dry-run"),
+            "nothing was recorded (--dry-run)",
         ),
     ],
 )

@@ -184,6 +184,14 @@ def test_checks_are_counted_and_those_that_did_not_pass_are_shown_with_what_to_d
     assert made.failed
 
 
+def test_gold_goes_on_where_a_check_failed_that_stops_nothing() -> None:
+    made = outcome()
+    failed = dg.AssetCheckSeverity.ERROR
+    made.checks.append(check("snapshots_are_in_order", passed=False, severity=failed))
+    assert made.failed
+    assert "was left as it was" not in shown(made)
+
+
 def test_a_warning_does_not_fail_a_run_and_an_error_does() -> None:
     made = outcome()
     warned = check("no_event_twice", passed=False, severity=dg.AssetCheckSeverity.WARN)
