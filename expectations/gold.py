@@ -30,6 +30,15 @@ POSITIONS_RISE_WITHIN_KEY = Rule(
     " of snapshots, each of which is the whole table, say `snapshots: replace` for it in the feed file.",
 )
 
+ROWS_WERE_INSERTED = Rule(
+    "rows_were_inserted",
+    "warning",
+    "No row that the run touched was only ever updated, with no insert, snapshot or update of all columns.",
+    "Gold has what the updates say, and nothing in the other columns. The insert is in quarantine, or from before the"
+    " stream began: repair it, or let the source send a snapshot. All such rows of the table have no"
+    " `_weir_reset_position`.",
+)
+
 EVERY_TABLE_IS_MADE = Rule(
     "every_table_is_made",
     "failing",
@@ -50,6 +59,7 @@ RULES = (
     ONE_ROW_PER_KEY,
     NO_LATE_EVENT,
     POSITIONS_RISE_WITHIN_KEY,
+    ROWS_WERE_INSERTED,
     EVERY_TABLE_IS_MADE,
     NO_LOSS_IS_HELD,
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 DEPENDS, MOVES, TRANSACTIONS, SCOPE = "depends", "moves", "transactions", "scope"
+UPSERTS: Final = "upserts"
 DROPS: Final = "drops a column"
 """The label of a column drop: a fold does not need it, but a feed may refuse such a change."""
 STREAMS: Final = "streams"
@@ -34,12 +35,14 @@ class ChangeKinds:
     """Which kinds of change there are of one table, in all its windows.
 
     ``depends``: some need the row's present values (attribute operations, conditional removes). ``moves``: some take
-    values from another key's row. ``transactions``: some wait for a commit. ``scopes``: the shapes of range deletes.
+    values from another key's row. ``transactions``: some wait for a commit. ``upserts``: some update a row that need
+    not be there, as an insert does in Cassandra. ``scopes``: the shapes of range deletes.
     """
 
     depends: bool = False
     moves: bool = False
     transactions: bool = False
+    upserts: bool = False
     scopes: tuple[ScopeShape, ...] = ()
 
     @classmethod
@@ -51,6 +54,7 @@ class ChangeKinds:
             depends=DEPENDS in known,
             moves=MOVES in known,
             transactions=TRANSACTIONS in known,
+            upserts=UPSERTS in known,
             scopes=tuple(sorted(_shape(shape) for shape in shapes)),
         )
 

@@ -48,11 +48,11 @@ class Applied:
     or repeats, and nothing tells which. ``keys``: keys that changed. ``refolded``: keys that were folded from all their
     changes; ``keys_with_late_events``: those of them of which an event came late and changed what the table has.
     ``ties``: keys with two events at one position. ``foreign_copies``: keys with several rows, which somebody else has
-    written. ``rows``, ``tombstones``: the tables' sizes afterwards. ``rebuilt``: a table was made from all of silver
-    again. ``waits_for``: windows to be derived under a changed declaration before gold can follow it. ``stopped``: gold
-    tables that stay as they were, each with the reason. ``executors``: which of them did the work. ``held``: a line for
-    each delete that waits for a decision. ``late_keys``, ``tied_keys``, ``copied_keys``: some of the keys that were
-    counted so.
+    written. ``never_inserted``: keys whose row was only ever updated. ``rows``, ``tombstones``: the tables' sizes
+    afterwards. ``rebuilt``: a table was made from all of silver again. ``waits_for``: windows to be derived under a
+    changed declaration before gold can follow it. ``stopped``: gold tables that stay as they were, each with the
+    reason. ``executors``: which of them did the work. ``held``: a line for each delete that waits for a decision.
+    ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys that were counted so.
     """
 
     tables: tuple[AppliedTable, ...] = ()
@@ -64,6 +64,7 @@ class Applied:
     keys_with_late_events: int = 0
     ties: int = 0
     foreign_copies: int = 0
+    never_inserted: int = 0
     rows: int = 0
     tombstones: int = 0
     rebuilt: bool = False
@@ -74,6 +75,7 @@ class Applied:
     late_keys: tuple[str, ...] = field(default=(), compare=False)
     tied_keys: tuple[str, ...] = field(default=(), compare=False)
     copied_keys: tuple[str, ...] = field(default=(), compare=False)
+    partial_keys: tuple[str, ...] = field(default=(), compare=False)
 
     def plus(self, other: Self) -> Self:
         """The sums of both."""

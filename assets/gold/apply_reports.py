@@ -77,6 +77,7 @@ def violations_of(done: Applied) -> dict[str, int]:
         rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
         rules.NO_LATE_EVENT.name: done.keys_with_late_events,
         rules.POSITIONS_RISE_WITHIN_KEY.name: done.ties,
+        rules.ROWS_WERE_INSERTED.name: done.never_inserted,
         rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
         rules.NO_LOSS_IS_HELD.name: len(done.held),
     }
@@ -89,6 +90,7 @@ def samples_of(done: Applied) -> dict[str, Markdown]:
         rules.NO_LATE_EVENT.name: done.late_keys,
         rules.POSITIONS_RISE_WITHIN_KEY.name: done.tied_keys,
         rules.ONE_ROW_PER_KEY.name: done.copied_keys,
+        rules.ROWS_WERE_INSERTED.name: done.partial_keys,
     }
     return {
         rules.EVERY_TABLE_IS_MADE.name: bullets(lines),

@@ -135,6 +135,7 @@ class TableFold(Generic[Frame]):
             by_newest=bool(table.key)
             and not (table.history or kinds.depends or kinds.moves or kinds.scopes)
             and not snapshots_matter,
+            tells_partial=bool(table.key) and not (kinds.moves or kinds.upserts),
         )
 
     def onto_gold(self) -> Folded[Frame]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
+from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.layers import Layer
@@ -68,6 +69,15 @@ def bring(
     apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
     window_progress.finish(lake, feed, windows)
     return arrived, made
+
+
+def applied(lake: Lake, feed: Feed, windows: Sequence[str]) -> Applied:
+    """What a run of these windows does to gold, of a feed of one table."""
+    from_objects.land(lake, feed, windows)
+    derive_windows.derive(lake, feed, windows)
+    (made,) = apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    window_progress.finish(lake, feed, windows)
+    return made.done
 
 
 def names(lake: Lake, feed: Feed, table: str = "pets") -> dict[int, str | None]:

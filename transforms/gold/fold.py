@@ -113,7 +113,8 @@ class Fold:
         is_whole = self.values <= change.after.keys() and (
             not operations or all(one == OVERWRITE for one in operations.values())
         )
-        reset = change.log_position if is_whole else state.reset
+        # What an update makes of a row that is gone is no whole row, whatever lies before the delete.
+        reset = change.log_position if is_whole else None if is_new else state.reset
         return State("replace" if is_new else state.effect, columns, 1, _last(change), reset)
 
     def _matches(self, state: State, change: Change) -> bool:

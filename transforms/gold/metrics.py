@@ -22,9 +22,9 @@ class FoldMetrics:
     are present although their tombstone is at a later position: that tombstone has to be deleted. ``needing_history``:
     keys that have to be folded from all their changes. ``refolded``: keys that were folded so, and
     ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one position.
-    ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows range deletes removed,
-    or changed otherwise, by event. ``late_keys``, ``tied_keys``, ``copied_keys``: some of the keys that were counted
-    so, at most ``SHOWN`` of each.
+    ``never_inserted``: keys whose row was only ever updated. ``foreign_copies``: keys with several rows in gold.
+    ``removed``, ``changed``: how many rows range deletes removed, or changed otherwise, by event. ``late_keys``,
+    ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys that were counted so, at most ``SHOWN`` of each.
     """
 
     deliveries: int = 0
@@ -39,12 +39,14 @@ class FoldMetrics:
     refolded: int = 0
     keys_with_late_events: int = 0
     ties: int = 0
+    never_inserted: int = 0
     foreign_copies: int = 0
     removed: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
     late_keys: list[Key] = field(default_factory=list)
     tied_keys: list[Key] = field(default_factory=list)
     copied_keys: list[Key] = field(default_factory=list)
+    partial_keys: list[Key] = field(default_factory=list)
 
     def add(self, other: FoldMetrics) -> None:
         """Add another task's counts."""
@@ -66,6 +68,11 @@ class FoldMetrics:
         """A key with two events at one position."""
         self.ties += 1
         self._show(self.tied_keys, key)
+
+    def count_never_inserted(self, key: Key) -> None:
+        """A key whose row was only ever updated, so that nothing says what all its columns are."""
+        self.never_inserted += 1
+        self._show(self.partial_keys, key)
 
     def count_copies(self, key: Key) -> None:
         """A key with several rows in gold, which somebody else has written."""

@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 
 from transforms.arrow.nested_types import IMAGE, NUMBERS, TEXTS
-from transforms.gold.change import Change
+from transforms.gold.change import Change, Key
 from transforms.gold.fold import Fold
 from transforms.gold.folded_rows import FoldedRows, schema_of
 from transforms.gold.history import Version, are_same, has_late_version, versions
@@ -148,6 +148,13 @@ class OntoGold:
         metrics.repeats += outcome.known + outcome.counts.repeats
         if outcome.state is not None:
             task.out.put(one.key, outcome.state, one, metrics, full_rebuild=False)
+            _count_partial(given, one.key, outcome.state, metrics)
+
+
+def _count_partial(given: FoldInput, key: Key, state: State, metrics: FoldMetrics) -> None:
+    """Count a key whose row has no reset position: no insert, snapshot or whole update is known of it."""
+    if given.tells_partial and state.effect != "remove" and state.reset is None:
+        metrics.count_never_inserted(key)
 
 
 def _range_deletes(
@@ -226,6 +233,7 @@ class FromHistory:
         if state.last is None or self._is_known(task.fold, key_group, state, of_key):
             return
         task.out.put(key_group.key, state, key_group, metrics, full_rebuild=self.given.full_rebuild)
+        _count_partial(self.given, key_group.key, state, metrics)
         for version in of_key:
             task.out.version(key_group.key, version)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from transforms.change_kinds import DEPENDS, DROPS, MOVES, SCOPE, TRANSACTIONS
+from transforms.change_kinds import DEPENDS, DROPS, MOVES, SCOPE, TRANSACTIONS, UPSERTS
 from transforms.event import Event, StreamSchema
 from transforms.silver.conforming import faults
 from transforms.silver.conforming.changes import CHANGE, Key, tally_of
@@ -65,6 +65,8 @@ def change_kinds(event: Event, *, is_partial: bool) -> tuple[str, ...]:
         labels.append(MOVES)
     if event.transaction is not None:
         labels.append(TRANSACTIONS)
+    if event.effect == "update" and event.operation != "update" and event.scope is None:
+        labels.append(UPSERTS)
     if event.scope is not None:
         labels.append(_scope_label(tuple(sorted(event.scope)), event.stream is not None))
         if faults.is_column_drop(event):

@@ -7,16 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assets.bookkeeping import window_progress
-from assets.bronze import from_objects
 from assets.executors.choice import IN_PROCESS
 from assets.gold.applied import Applied
-from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import derive_windows
 from orchestration.resources import lake_of
-from tests.support.pet_feed import change, lay
+from tests.support.pet_feed import applied, change, lay
 from transforms.feed.feed import Feed, LossGuard, Table
 
 COLUMNS = {"id": "int", "name": "string"}
@@ -43,11 +39,7 @@ class Dumps:
 
     def run(self, *hours: int) -> Applied:
         windows = [f"2026-11-20T{hour:02}" for hour in hours]
-        from_objects.land(self.lake, self.feed, windows)
-        derive_windows.derive(self.lake, self.feed, windows)
-        (made,) = apply_feed.apply_tables(self.lake, self.feed, [self.table], windows)
-        window_progress.finish(self.lake, self.feed, windows)
-        return made.done
+        return applied(self.lake, self.feed, windows)
 
     @property
     def rows(self) -> list[str]:

@@ -11,19 +11,17 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping import decisions, window_progress
-from assets.bronze import from_objects
+from assets.bookkeeping import decisions
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold.applied import Applied
-from assets.gold.apply import apply_feed, apply_table
+from assets.gold.apply import apply_table
 from assets.gold.apply_reports import samples_of, violations_of
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import derive_windows
 from expectations.gold import NO_LOSS_IS_HELD
 from orchestration.cli.decisions import release
 from orchestration.resources import lake_of
-from tests.support.pet_feed import lay
+from tests.support.pet_feed import applied, lay
 from transforms.feed.decisions import Release
 from transforms.feed.feed import Feed, LossGuard, Table
 
@@ -64,11 +62,7 @@ class Shop:
         return self.run([window])
 
     def run(self, windows: list[str]) -> Applied:
-        from_objects.land(self.lake, self.feed, windows)
-        derive_windows.derive(self.lake, self.feed, windows)
-        (made,) = apply_feed.apply_tables(self.lake, self.feed, [ITEM], windows)
-        window_progress.finish(self.lake, self.feed, windows)
-        return made.done
+        return applied(self.lake, self.feed, windows)
 
     def release(self, text: str) -> Applied:
         """Let what waits act, as ``weir release`` does, and run the windows that are due again."""

@@ -7,7 +7,7 @@ Not here: the store (``tests/support/tigergraph_store``).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -58,14 +58,22 @@ def told_of(message: Message, *, holds: bool) -> Sequence[Meaning]:
     """A message, and what follows from it; ``holds``: whether what empties a table waits for a decision."""
     _, _, tid, *split, index = map(int, message["mid"].split("|"))
     log_position = (0, 1, tid, *(split or [0]), index)
-    identity = json.dumps(message, sort_keys=True)
     rows = [*rows_of(message)]
     if holds and rows[0].scope == {}:
         rows = [row._replace(effect=HOLD) for row in rows]
     return [
-        Meaning(row.table, (identity, at), log_position, len(log_position), [row])
-        for at, row in enumerate(rows)
+        Meaning(row.table, _named(row, message), log_position, len(log_position), [row])
+        for row in rows
     ]
+
+
+def _named(row: Row, message: Message) -> Hashable:
+    """Which event a row is: what follows from a message does not depend on the values that it sets."""
+    if row.derived is None:
+        return json.dumps(message, sort_keys=True)
+    scope = None if row.scope is None else tuple(sorted(row.scope.items()))
+    sent = json.dumps({**message, "content": None}, sort_keys=True)
+    return sent, row.derived, row.table, row.key, scope
 
 
 def rows_of(message: Message) -> Iterator[Row]:

@@ -107,9 +107,8 @@ def _mysql(envelope: Envelope) -> Place | None:
         return None
     number, position, row = log
     # A compressed transaction has one place, and counts the rows of each of its statements from 0.
-    offset = envelope.message.offset
     identity = (str(number), str(position), str(row))
-    return Place((number, position), (offset or 0,), identity, varying=int(offset is not None))
+    return Place((number, position), (envelope.message.offset or 0,), identity, varying=1)
 
 
 def _sql_server(envelope: Envelope) -> Place | None:
