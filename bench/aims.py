@@ -15,6 +15,7 @@ from bench.finding import Finding
 
 DEFAULTS = "textbook, Spark's defaults"
 WINDOW = "the window itself"
+AS_MANY_CHANGES = "as many changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Aim:
     - ``textbook``, ``defaults``: how many times faster than these it should be at least.
     - ``floor``: how many times slower than the floor it may be at most.
     - ``seconds``, ``jobs``: how many it may take at most, by the median of all turns.
+    - ``changes``: how many times as long as as many changes it may take at most.
     - ``share``: which part of the time of a window, its own included, it may take at most.
     - ``each``: the seconds and jobs are for one unit of the line's size, and not for all.
     """
@@ -33,6 +35,7 @@ class Aim:
     floor: float | None = None
     seconds: float | None = None
     jobs: float | None = None
+    changes: float | None = None
     share: float | None = None
     each: bool = False
 
@@ -42,6 +45,7 @@ AIMS: Mapping[str, Aim] = MappingProxyType(
         "landing to silver": Aim(floor=2, jobs=8),
         "apply changes": Aim(textbook=1.5, defaults=2, floor=2),
         "apply them again": Aim(textbook=1),
+        "a second snapshot": Aim(changes=1.3),
         "find nothing new": Aim(seconds=1),
         "small tables": Aim(textbook=3, seconds=1, jobs=4, each=True),
         "checks of a window": Aim(share=0.2),
@@ -77,6 +81,10 @@ def reached_aims(finding: Finding) -> Iterator[ReachedAim]:
     slower = finding.slower_than_floor
     if aim.floor is not None and slower is not None:
         yield ReachedAim(f"{aim.floor:g} times the floor", slower, slower <= aim.floor)
+    longer = finding.ratio("weir", AS_MANY_CHANGES)
+    if aim.changes is not None and longer is not None:
+        asked = f"{aim.changes:g} times {AS_MANY_CHANGES}"
+        yield ReachedAim(asked, longer, longer <= aim.changes)
     window = finding.ratio(WINDOW, "weir")
     if aim.share is not None and window is not None:
         share = 1 / (1 + window)

@@ -121,9 +121,6 @@ class TableFold(Generic[Frame]):
         """What the stages have to know; ``full_rebuild``: the table is made from all changes."""
         plan, across = self.plan, self.deletes.across
         kinds, table = plan.kinds, plan.table
-        snapshots_matter = bool(plan.complete_snapshots) and (
-            full_rebuild or not plan.snapshots_are_past
-        )
         return FoldInput(
             *(plan.table, self.deletes.every),
             depends=plan.kinds.depends or self.executor.reads_values,
@@ -133,8 +130,7 @@ class TableFold(Generic[Frame]):
             crossing=across.crossing if across else None,
             compaction_watermark=plan.compaction_watermark,
             by_newest=bool(table.key)
-            and not (table.history or kinds.depends or kinds.moves or kinds.scopes)
-            and not snapshots_matter,
+            and not (table.history or kinds.depends or kinds.moves or across),
             tells_partial=bool(table.key) and not (kinds.moves or kinds.upserts),
         )
 

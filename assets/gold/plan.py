@@ -82,19 +82,6 @@ class TablePlan:
         return self.several_streams and may_cross(self.feed, self.kinds)
 
     @property
-    def snapshots_are_past(self) -> bool:
-        """Whether no complete snapshot can matter to the run's changes: gold has each, and all changes are newer."""
-        if self.waits or self.releases:
-            return not self.complete_snapshots
-        mine = [row for row in self.accounts if row["window"] in self.windows]
-        new = [tuple(row["first_position"]) for row in mine if row["first_position"]]
-        first = min(new, default=None)
-        return all(
-            not one["is_new"] and (first is None or tuple(one["log_position"]) < first)
-            for one in self.complete_snapshots
-        )
-
-    @property
     def releases(self) -> bool:
         """Whether the run releases changes of windows that it does not bring."""
         return any(is_new for _, is_new in (self.released or {}).values())

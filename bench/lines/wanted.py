@@ -19,6 +19,7 @@ from bench.lines import (
     one_table,
     small_tables,
     small_window,
+    snapshots,
 )
 from bench.made.restoring import Workspace
 from bench.measuring import Line
@@ -26,7 +27,7 @@ from bench.others import environments
 from bench.sizes import Sizes
 
 LINES = (
-    *("ingest", "apply", "again", "nothing", "tables", "late", "checks"),
+    *("ingest", "apply", "again", "nothing", "snapshot", "tables", "late", "checks"),
     *("window", "process", "lake", "demo", "sensor"),
 )
 GROWTH: Mapping[str, Callable[[Workspace, Sizes], Iterator[Line]]] = MappingProxyType(
@@ -61,6 +62,8 @@ def wanted_lines(
     """
     if set(wanted) & {*one_table.NAMES, "others"}:
         yield from one_table.lines_of_one_table(work, sizes, wanted, environments_in)
+    if "snapshot" in wanted:
+        yield snapshots.line_of_snapshots(work, sizes)
     if "tables" in wanted:
         yield small_tables.line_of_small_tables(work, sizes)
     if "late" in wanted:

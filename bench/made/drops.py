@@ -64,16 +64,17 @@ def lay(
 ) -> int:
     """Write the changes, each saying the columns ``named``, as objects of the window; returns their bytes."""
     records = (record(change, table, named) for change in changes)
-    return _write(landing / window.replace("T", "/") / table, records, RECORDS_PER_OBJECT)
+    return write(landing / window.replace("T", "/") / table, records, RECORDS_PER_OBJECT)
 
 
 def lay_apart(landing: Path, table: str, changes: Iterable[Change], window: str, each: int) -> int:
     """Write the changes as objects of the window with ``each`` records in one; returns their bytes."""
     records = (record(change, table) for change in changes)
-    return _write(landing / window.replace("T", "/") / table, records, each)
+    return write(landing / window.replace("T", "/") / table, records, each)
 
 
-def _write(folder: Path, records: Iterator[str], each: int) -> int:
+def write(folder: Path, records: Iterator[str], each: int) -> int:
+    """Write records as objects with ``each`` of them in one; returns their bytes."""
     folder.mkdir(parents=True)
     size, number = 0, 0
     while part := list(islice(records, each)):

@@ -10,9 +10,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets.layers import Layer
-from bench.aims import WINDOW
+from bench.aims import AS_MANY_CHANGES, WINDOW
 from bench.lines import drop_to_gold, nothing_new
 from bench.lines.agreement import fingerprint
+from bench.lines.snapshots import ONE_IN_GONE
 from bench.lines.wanted import wanted_lines
 from bench.made import drops, row
 from bench.made.changes import LOG
@@ -71,6 +72,21 @@ def test_the_textbook_by_spark_s_defaults_makes_the_same_table_in_a_process_of_i
             tables.append(fingerprint(spark.read.format("delta").load(str(gold))))
     assert tables[0] == tables[1]
     assert tables[0][0] > 0
+
+
+def test_a_second_snapshot_is_timed_beside_as_many_changes_and_removes_what_is_gone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    work = Workspace(tmp_path, lake_of(str(tmp_path)))
+    (line,) = wanted_lines(work, SIZES, ["snapshot"])
+    assert {*line.competitors} == {"weir", AS_MANY_CHANGES}
+    for name, rows in (
+        ("weir", SIZES.rows - SIZES.rows // ONE_IN_GONE),
+        (AS_MANY_CHANGES, SIZES.rows),
+    ):
+        assert timed(spark, line.competitors[name](), name).seconds > 0
+        gold = next(tmp_path.glob("run_*/gold/snapshots/item"))
+        assert spark.read.format("delta").load(str(gold)).count() == rows
 
 
 def test_an_ordinary_day_is_timed_to_its_end(

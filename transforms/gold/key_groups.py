@@ -67,8 +67,8 @@ class FoldInput:
     read. ``keeps_history``: events below the reset position matter, too. ``moves``: keys of one ``group`` may be linked
     by key changes. ``full_rebuild``: the table is made from all changes. ``crossing``: where range deletes are in other
     streams; None where they reach none. ``compaction_watermark``: up to where the table's history is in its base; None
-    where nothing is compacted. ``by_newest``: each change is for one row, and none depends on what the row was, so that
-    a key's newest change may decide it (``newest``). ``tells_partial``: an update is of a row that is there, so that
+    where nothing is compacted. ``by_newest``: no change of a row depends on what the row was, so that a key's newest
+    change may decide it (``newest``). ``tells_partial``: an update is of a row that is there, so that
     one of which no insert is known is partial.
     """
 

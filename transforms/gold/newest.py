@@ -2,8 +2,8 @@
 
 Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest gives
 the whole row, the others do not matter. Where all of them are older than gold's reset position, or the newest is gold's
-own last change, the row stays as it is. All other keys go to the fold (``stages``). The result is the same as if all
-went there, only sooner: a law holds the two equal.
+own last change, the row stays as it is. Nor does a range delete matter below either of them. All other keys go to the
+fold (``stages``). The result is the same as if all went there, only sooner: a law holds the two equal.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from transforms.arrow import typed_values
 from transforms.feed.feed import Table
+from transforms.gold.change import LogPosition
 from transforms.gold.columns import (
     EFFECT,
     EVENT_AT,
@@ -31,6 +32,7 @@ from transforms.gold.columns import (
 from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE
 from transforms.gold.folded_rows import CHANGED, schema_of
 from transforms.gold.metrics import FoldMetrics
+from transforms.gold.range_deletes import RangeDelete
 
 HOT = 50_000
 """A key of so many rows is not held whole: the fold takes them as they come."""
@@ -132,6 +134,25 @@ def _is_one_key(before: pa.RecordBatch, after: pa.RecordBatch, parts: int) -> bo
     return bool(one == other)
 
 
+class Deletes(NamedTuple):
+    """Where range deletes of a table stand, whichever keys they are for.
+
+    ``last``: the last of all. ``first_new``: the first of those that the run brings; None where it brings none.
+    """
+
+    last: LogPosition
+    first_new: LogPosition | None
+
+    @classmethod
+    def of(cls, range_deletes: Iterable[RangeDelete]) -> Self | None:
+        """None where there are none."""
+        changes = [one.change for one in range_deletes]
+        if not changes:
+            return None
+        new = [change.log_position for change in changes if not change.is_past]
+        return cls(max(change.log_position for change in changes), min(new, default=None))
+
+
 @dataclass(frozen=True, slots=True)
 class _Keys:
     """The keys of a batch: their first and last rows, and the first row of each that is a change."""
@@ -146,11 +167,13 @@ class Newest:
     """Decides keys by their newest changes.
 
     ``full_rebuild``: all changes are folded, whatever gold has. ``metrics``: where decided keys are counted.
+    ``deletes``: where range deletes stand; None where there are none.
     """
 
     table: Table
     metrics: FoldMetrics
     full_rebuild: bool
+    deletes: Deletes | None
 
     def __call__(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch]:
         """The keys that changed (``schema_of``), and the rows of those that the fold has to decide.
@@ -168,12 +191,14 @@ class Newest:
         changes = np.add.reduceat(is_change, first)
         keys = _Keys(first, last, last - changes + 1)
         stands = _Standing(positions, positions[:, : _stable_width(batch, positions)])
-        outcome = _Outcome.of(self.table, batch, stands, keys, full_rebuild=self.full_rebuild)
+        outcome = _Outcome.of(
+            self.table, batch, stands, keys, self.deletes, full_rebuild=self.full_rebuild
+        )
         self._count(batch, keys, outcome)
         is_unsure = ~(outcome.newer | outcome.older | outcome.same)
         if not self.full_rebuild:
             # A row of gold without a change stays; a base row is a row of the table that is made.
-            is_unsure &= changes > 0
+            is_unsure &= (changes > 0) | outcome.deleted
         rest = np.repeat(is_unsure, last - first + 1)
         made = self._changed(batch, last[outcome.newer]) if outcome.newer.any() else None
         return made, batch.filter(pa.array(rest))
@@ -236,13 +261,14 @@ class _Outcome:
     """What becomes of each key; at most one of the first three is true, and none where the fold has to decide.
 
     ``newer``: all changes are newer than what gold has; ``older``: all are older; ``same``: the newest is what gold
-    has. ``removes``: the newest change is a delete.
+    has. ``removes``: the newest change is a delete. ``deleted``: a range delete may be for what gold has.
     """
 
     newer: Numbers
     older: Numbers
     same: Numbers
     removes: Numbers
+    deleted: Numbers
 
     @classmethod
     def of(
@@ -251,6 +277,7 @@ class _Outcome:
         batch: pa.RecordBatch,
         stands: _Standing,
         keys: _Keys,
+        deletes: Deletes | None,
         *,
         full_rebuild: bool,
     ) -> _Outcome:
@@ -264,12 +291,12 @@ class _Outcome:
         removes = pc.fill_null(pc.equal(effect, "remove"), False).to_numpy(zero_copy_only=False)
         replaces = pc.fill_null(pc.equal(effect, "replace"), False).to_numpy(zero_copy_only=False)
         is_whole = removes | replaces | _updates_all(table, batch)
-        newest_is_whole = is_whole[keys.last]
+        newest_is_whole = is_whole[keys.last] & _is_behind(stands.whole[keys.last], deletes)
         if full_rebuild:
             others = _any(~is_change, keys)
             newer = has_changes & newest_is_whole & ~mixed & ~others
             nothing = np.zeros(len(newer), bool)
-            return cls(newer, nothing, nothing, removes[keys.last])
+            return cls(newer, nothing, nothing, removes[keys.last], nothing)
         rows = np.add.reduceat((what == GOLD).astype(np.int64), keys.first)
         stones = np.add.reduceat((what == TOMBSTONE).astype(np.int64), keys.first)
         strange = _any(~is_change & (what != GOLD) & (what != TOMBSTONE), keys)
@@ -282,10 +309,14 @@ class _Outcome:
         # Several rows were written by somebody else, and a row beside a newer tombstone is left by a crash.
         clean = has_changes & ~mixed & ~strange & ((rows == 0) | ((rows == 1) & row_is_newer))
         stored = np.where(rows > 0, row, stone)
-        newer = newest_is_whole & (~has_stored | _less(positions[stored], positions[change]))
         resets, has_reset = _resets_of(batch, stands.whole.shape[1])
+        # New range deletes stand behind what gold has, or before its reset position; else the fold has to look.
+        stays = has_reset[stored] & _is_reset_behind(resets[stored], deletes)
+        is_before = _is_before_new(stands.whole[stored], deletes)
+        follows = _less(positions[stored], positions[change])
+        newer = newest_is_whole & (~has_stored | ((stays | is_before) & follows))
         resets = resets[:, :width]
-        reset, has_reset = resets[stored], has_reset[stored] & has_stored
+        reset, has_reset = resets[stored], stays & has_stored
         newest = positions[keys.last]
         older = has_reset & _less(newest, reset)
         is_event = _are_equal(batch.column("event_id"), keys.last, stored)
@@ -293,7 +324,46 @@ class _Outcome:
         same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
         # Of several deliveries the smallest position counts: the row would have to be moved there.
         same &= ~_less(stands.whole[keys.last], stands.whole[stored])
-        return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removes[keys.last])
+        deleted = np.zeros(len(newer), bool)
+        if deletes is not None and deletes.first_new is not None:
+            # What is absent stays so; what somebody else wrote, or a crash left, is not as it should be.
+            is_odd = (rows > 1) | ((rows == 1) & ~row_is_newer)
+            deleted = (~stays & ~((rows == 0) & is_before)) | is_odd
+        removed = removes[keys.last]
+        return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removed, deleted)
+
+
+def _is_behind(positions: Numbers, deletes: Deletes | None) -> Numbers:
+    """Of each position whether all range deletes stand before it."""
+    if deletes is None:
+        return np.ones(len(positions), bool)
+    is_greater, begins_alike = _compared(positions, deletes.last)
+    found: Numbers = is_greater | (begins_alike & (len(deletes.last) < positions.shape[1]))
+    return found
+
+
+def _is_reset_behind(resets: Numbers, deletes: Deletes | None) -> Numbers:
+    """The same of reset positions, of which only as much is compared as the delete's position has."""
+    return np.ones(len(resets), bool) if deletes is None else _compared(resets, deletes.last)[0]
+
+
+def _is_before_new(positions: Numbers, deletes: Deletes | None) -> Numbers:
+    """Of each position whether all range deletes that the run brings certainly stand behind it."""
+    if deletes is None or deletes.first_new is None:
+        return np.ones(len(positions), bool)
+    is_greater, begins_alike = _compared(positions, deletes.first_new)
+    found: Numbers = ~(is_greater | begins_alike)
+    return found
+
+
+def _compared(positions: Numbers, other: LogPosition) -> tuple[Numbers, Numbers]:
+    """Of each position whether it is greater than another, and whether one of the two begins the other."""
+    is_greater = np.zeros(len(positions), bool)
+    is_equal = np.ones(len(positions), bool)
+    for at, number in enumerate(other[: positions.shape[1]]):
+        is_greater |= is_equal & (positions[:, at] > number)
+        is_equal &= positions[:, at] == number
+    return is_greater, is_equal
 
 
 def _are_equal(column: pa.Array, ones: Numbers, others: Numbers) -> Numbers:

@@ -26,7 +26,7 @@ from transforms.gold.key_groups import (
     ordered_changes,
 )
 from transforms.gold.metrics import FoldMetrics
-from transforms.gold.newest import Newest, whole_keys
+from transforms.gold.newest import Deletes, Newest, whole_keys
 from transforms.gold.onto_gold import apply_new_changes, refold
 from transforms.gold.ordering import merge_sorted
 from transforms.gold.range_deletes import RangeDelete, RangeDeletesByKey
@@ -70,7 +70,7 @@ def _undecided(
     if not given.by_newest:
         yield batches
         return
-    newest = Newest(given.table, task.metrics, given.full_rebuild)
+    newest = Newest(given.table, task.metrics, given.full_rebuild, Deletes.of(given.range_deletes))
     for some in whole_keys(batches, len(given.table.key)):
         if not isinstance(some, pa.RecordBatch):
             yield some

@@ -13,16 +13,19 @@ import pytest
 
 from assets.executors.in_process import InProcess
 from assets.gold.folding import TableFold
+from assets.gold.range_deletes import RangeDeletes
 from tests.laws.drawn import model_format, model_histories
 from tests.laws.gold.in_memory import Lake
 from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS
 from tests.laws.oracle.oracle import Event
 from transforms.feed.feed import Feed, Table
 from transforms.gold import newest
+from transforms.gold.change import Change
 from transforms.gold.columns import BLOB, KIND, MENTIONS
 from transforms.gold.folded_rows import CHANGED, COUNTED
 from transforms.gold.key_groups import FoldInput
 from transforms.gold.metrics import FoldMetrics
+from transforms.gold.range_deletes import RangeDelete
 from transforms.gold.stages import FromHistory, OntoGold
 
 MOST = {"stock": 0.5, "replica": 0.2}
@@ -75,17 +78,38 @@ def test_the_newest_change_decides_what_the_fold_decides(
             for name, table in lake.feed.tables.items():
                 fold = lake.fold(name, table, windows, InProcess())
                 onto = replace(fold, stored=lake.gold[name].stored())
-                for rows, given, stage in inputs(onto):
+                with_deletes = replace(onto, deletes=drawn_deletes(onto, f"{first} {at}"))
+                for rows, given, stage in (*inputs(onto), *inputs(with_deletes)):
                     by_columns, by_fold = (
                         result(stage(replace(given, by_newest=one)), rows, ROWS_OF_A_BATCH[at])
                         for one in (True, False)
                     )
                     assert by_columns == by_fold
-                    folded += len(by_fold[0])
-                    decided += sum(row[MENTIONS] is None for row in rows_of(stage, given, rows))
+                    if not given.range_deletes:
+                        folded += len(by_fold[0])
+                        decided += sum(row[MENTIONS] is None for row in rows_of(stage, given, rows))
             # The next run finds rows beside newer tombstones.
             lake.run(windows, "tombstones" if at == TORN else "")
     assert folded * MOST[kind] < decided
+
+
+def drawn_deletes(fold: TableFold[pa.Table], seed: str) -> RangeDeletes[pa.Table]:
+    """Deletes of the whole table, new and past ones, at and around positions of the run's changes."""
+    rng = Random(seed)
+    met, _ = fold.met(fold.given(full_rebuild=False))
+    known = sorted({tuple(one) for one in met["log_position"].to_pylist()})
+    found = []
+    for number in range(rng.randint(1, 2)):
+        at = rng.choice(known)
+        ends = rng.choice([at, at[:-1], (*at, 0), (*at[:-1], at[-1] + 1)])
+        change = Change(
+            *("remove", ends, len(ends), f"delete {number}", None, {}, {}, {}),
+            is_range_delete=True,
+            is_derived=True,
+            is_past=rng.random() < 0.3,
+        )
+        found.append(RangeDelete({}, None, change))
+    return RangeDeletes(found)
 
 
 def inputs(

@@ -65,7 +65,7 @@ OF_ORDER: Final = (
         1,
         "a late update of one column is forgotten where a newer one was of another",
         FOLD,
-        "reset = change.log_position if is_whole else state.reset",
+        "reset = change.log_position if is_whole else None if is_new else state.reset",
         "reset = change.log_position",
         of_kind("stock"),
     ),

@@ -55,10 +55,10 @@ OF_SNAPSHOTS: Final = (
     ),
     Mutation(
         9,
-        "whole rows are compared as if the snapshot that came with them removed nothing",
-        "assets/gold/plan.py",
-        'not one["is_new"] and (first is None or tuple(one["log_position"]) < first)',
-        'first is None or tuple(one["log_position"]) < first',
+        "a row of which no change comes stays although a snapshot does not name it",
+        "transforms/gold/newest.py",
+        "deleted = (~stays & ~((rows == 0) & is_before)) | is_odd",
+        "deleted = is_odd",
         _HEALS,
     ),
 )
