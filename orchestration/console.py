@@ -120,6 +120,13 @@ def put_file(text: str) -> None:
     print(visible(text) if sys.stdout.isatty() else text, end="", flush=True)
 
 
+def agrees(question: str) -> bool:
+    """Whether the person at the terminal says yes; True where there is no terminal, for nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    return click.confirm(one_line(question))
+
+
 @contextmanager
 def waiting(doing: str) -> Iterator[None]:
     """Say in every long silence what is being waited for: ``doing``, until ``begin`` names something else."""

@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 from assets.bookkeeping import accounting
 from assets.columns.silver import SILVER_ARROW
 from assets.gold import gold_tables
+from assets.gold.gold_table import GoldTable
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.wording import counted, spanned
 from transforms.change import CONTROL
 from transforms.feed.decisions import Epoch
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import Feed
 from transforms.gold import folded_rows
 from transforms.gold.change import Key
 from transforms.gold.fold_rows import keys_of
@@ -78,18 +79,16 @@ def effects_of(lake: Lake, feed: Feed, epoch: Epoch) -> list[EpochEffect]:
         unnamed: list[Key] | None = None
         fits = lake.choice.fits_in_process(stored.size, count, changes)
         if epoch.complete and table.key and fits and count:
-            unnamed = _unnamed(lake, feed, epoch, table, name, windows)
+            unnamed = _unnamed(GoldTable(lake, feed, table, name), epoch, windows)
         found.append(EpochEffect(name, count, changes, windows, unnamed))
     return found
 
 
-def _unnamed(
-    lake: Lake, feed: Feed, epoch: Epoch, table: Table, name: str, windows: Sequence[str]
-) -> list[Key]:
+def _unnamed(gold: GoldTable, epoch: Epoch, windows: Sequence[str]) -> list[Key]:
     """The keys of gold's rows that no change of the new epoch names."""
     columns = pa.schema([SILVER_ARROW.field(one) for one in _NAMED])
-    silver = lake.in_process_table(Layer.SILVER, feed.name)
-    changes = silver.read(columns, {"table": [name], "window": windows})
+    silver = gold.lake.in_process_table(Layer.SILVER, gold.feed.name)
+    changes = silver.read(columns, {"table": [gold.name], "window": windows})
     named = pc.and_(
         pc.is_valid(changes["key"]), pc.invert(pc.is_in(changes["effect"], pa.array(CONTROL)))
     )
@@ -98,8 +97,9 @@ def _unnamed(
         is_of_epoch = pc.greater_equal(changes["event_at"], since)
         named = pc.and_(named, pc.fill_null(is_of_epoch, True))
     keys = {tuple(key) for key in changes["key"].filter(named).to_pylist()}
-    rows = lake.in_process_table(Layer.GOLD, feed.name, name).read(folded_rows.rows_schema(table))
+    stored = gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name)
+    rows = stored.read(folded_rows.rows_schema(gold.table))
     return sorted(
-        {key for key in keys_of(table, rows) if key not in keys},
+        {key for key in keys_of(gold.table, rows) if key not in keys},
         key=lambda key: [text or "" for text in key],
     )

@@ -64,16 +64,17 @@ def _snapshot(offset: int, lsn: int, keys: Iterable[int], version: int) -> Itera
     known = [*keys]
     for at, key in enumerate(known):
         flag = "first" if at == 0 else "last" if at == len(known) - 1 else "true"
-        yield _record("r", offset + at, lsn, key, version, flag)
+        yield _record("r", offset + at, lsn, (key, version), flag)
 
 
 def _updates(offset: int, lsn: int, keys: Iterable[int], version: int) -> Iterator[str]:
     for at, key in enumerate(keys):
-        yield _record("u", offset + at, lsn + at, key, version, "false")
+        yield _record("u", offset + at, lsn + at, (key, version))
 
 
-def _record(op: str, offset: int, lsn: int, key: int, version: int, flag: str) -> str:
-    """A line of a dump of the topic."""
+def _record(op: str, offset: int, lsn: int, of: tuple[int, int], flag: str = "false") -> str:
+    """A line of a dump of the topic; ``of``: the key, and the version of the row."""
+    key, version = of
     texts = row.texts(key, version)
     after = {"id": key, **{name: texts[name] for name in COLUMNS[1:]}}
     source = {"connector": "postgresql", "table": TABLE.name, "snapshot": flag, "lsn": lsn}
@@ -89,4 +90,6 @@ def _record(op: str, offset: int, lsn: int, key: int, version: int, flag: str) -
 
 
 def _lay(landing: Path, window: str, records: Iterator[str]) -> None:
-    drops.write(landing / window.replace("T", "/") / TABLE.name, records, drops.RECORDS_PER_OBJECT)
+    drops.write_objects(
+        landing / window.replace("T", "/") / TABLE.name, records, drops.RECORDS_PER_OBJECT
+    )

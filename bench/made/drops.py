@@ -64,16 +64,16 @@ def lay(
 ) -> int:
     """Write the changes, each saying the columns ``named``, as objects of the window; returns their bytes."""
     records = (record(change, table, named) for change in changes)
-    return write(landing / window.replace("T", "/") / table, records, RECORDS_PER_OBJECT)
+    return write_objects(landing / window.replace("T", "/") / table, records, RECORDS_PER_OBJECT)
 
 
 def lay_apart(landing: Path, table: str, changes: Iterable[Change], window: str, each: int) -> int:
     """Write the changes as objects of the window with ``each`` records in one; returns their bytes."""
     records = (record(change, table) for change in changes)
-    return write(landing / window.replace("T", "/") / table, records, each)
+    return write_objects(landing / window.replace("T", "/") / table, records, each)
 
 
-def write(folder: Path, records: Iterator[str], each: int) -> int:
+def write_objects(folder: Path, records: Iterator[str], each: int) -> int:
     """Write records as objects with ``each`` of them in one; returns their bytes."""
     folder.mkdir(parents=True)
     size, number = 0, 0

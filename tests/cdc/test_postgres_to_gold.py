@@ -12,15 +12,11 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from confluent_kafka import Message as Record
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping import discovered_tables, ledger, window_progress
 from assets.bookkeeping.transactions import open_transactions
-from assets.bronze import from_objects, from_topics
-from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import derive_windows
 from orchestration.resources import lake_of
-from orchestration.runs import planning
+from tests.cdc.bringing import run
 from tests.services.debezium import running_connector, wait_until
 from tests.services.kafka import Broker
 from tests.services.postgres import Postgres, postgres
@@ -237,21 +233,6 @@ def lay(folder: Path, messages: list[Message]) -> None:
     """A dump of the messages, as kcat writes it."""
     folder.mkdir(parents=True)
     (folder / "topics.jsonl").write_text("".join(one.dumped() for one in messages))
-
-
-def run(lake: Lake, feed: Feed) -> None:
-    """What a run does with the windows that are due, without Dagster around it."""
-    windows = planning.due(lake, feed).windows
-    if feed.reads_topics:
-        from_topics.land(lake, feed, lambda _: None)
-        windows = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
-    else:
-        from_objects.land(lake, feed, windows)
-    made = derive_windows.derive(lake, feed, windows)
-    assert made.violations["accounting_is_exact"] == 0
-    for table in discovered_tables.tables_of(lake, feed).values():
-        apply_table.apply(lake, feed, table, windows)
-    window_progress.finish(lake, feed, windows)
 
 
 def in_postgres(postgres: Postgres, table: str) -> list[list[str | None]]:

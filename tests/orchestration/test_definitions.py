@@ -54,6 +54,7 @@ GOLD_CHECKS = {
     "one_row_per_key": True,
     "no_late_event": False,
     "positions_rise_within_key": False,
+    "rows_were_inserted": False,
     "every_table_is_made": False,
     "no_loss_is_held": False,
 }

@@ -190,10 +190,9 @@ class Newest:
         # Changes come last among the rows of a key.
         changes = np.add.reduceat(is_change, first)
         keys = _Keys(first, last, last - changes + 1)
-        stands = _Standing(positions, positions[:, : _stable_width(batch, positions)])
-        outcome = _Outcome.of(
-            self.table, batch, stands, keys, self.deletes, full_rebuild=self.full_rebuild
-        )
+        stable = positions[:, : _stable_width(batch, positions)]
+        stands = _Standing(positions, stable, self.deletes)
+        outcome = _Outcome.of(self.table, batch, stands, keys, full_rebuild=self.full_rebuild)
         self._count(batch, keys, outcome)
         is_unsure = ~(outcome.newer | outcome.older | outcome.same)
         if not self.full_rebuild:
@@ -250,10 +249,42 @@ class Newest:
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """Where each row of a batch stands: its whole position, and the part that is the same in every delivery."""
+    """Where each row of a batch stands: its whole position, and the part that is the same in every delivery.
+
+    ``deletes``: where the table's range deletes stand; None where there are none.
+    """
 
     whole: Numbers
     stable: Numbers
+    deletes: Deletes | None
+
+    def is_behind(self, rows: Numbers) -> Numbers:
+        """Of some rows whether all range deletes stand before them."""
+        if self.deletes is None:
+            return np.ones(len(rows), bool)
+        is_greater, begins_alike = _compared(self.whole[rows], self.deletes.last)
+        is_longer = len(self.deletes.last) < self.whole.shape[1]
+        found: Numbers = is_greater | (begins_alike & is_longer)
+        return found
+
+    def is_reset_behind(self, resets: Numbers) -> Numbers:
+        """The same of reset positions, of which only as much is compared as the delete's position has."""
+        if self.deletes is None:
+            return np.ones(len(resets), bool)
+        return _compared(resets, self.deletes.last)[0]
+
+    def is_before_new(self, rows: Numbers) -> Numbers:
+        """Of some rows whether all range deletes that the run brings certainly stand behind them."""
+        if self.deletes is None or self.deletes.first_new is None:
+            return np.ones(len(rows), bool)
+        is_greater, begins_alike = _compared(self.whole[rows], self.deletes.first_new)
+        found: Numbers = ~(is_greater | begins_alike)
+        return found
+
+    @property
+    def brings_deletes(self) -> bool:
+        """Whether the run brings range deletes, which may be for rows without a change."""
+        return self.deletes is not None and self.deletes.first_new is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,82 +308,73 @@ class _Outcome:
         batch: pa.RecordBatch,
         stands: _Standing,
         keys: _Keys,
-        deletes: Deletes | None,
         *,
         full_rebuild: bool,
     ) -> _Outcome:
-        positions, width = stands.stable, stands.stable.shape[1]
+        positions = stands.stable
         what = batch.column("what").to_numpy()
         has_changes = keys.change <= keys.last
         change = np.minimum(keys.change, keys.last)
         is_change = what == CHANGE
         mixed = _any(_needs_order(batch, stands, keys), keys)
-        effect = batch.column("effect")
-        removes = pc.fill_null(pc.equal(effect, "remove"), False).to_numpy(zero_copy_only=False)
-        replaces = pc.fill_null(pc.equal(effect, "replace"), False).to_numpy(zero_copy_only=False)
-        is_whole = removes | replaces | _updates_all(table, batch)
-        newest_is_whole = is_whole[keys.last] & _is_behind(stands.whole[keys.last], deletes)
+        removes = _has_effect(batch, "remove")
+        is_whole = removes | _has_effect(batch, "replace") | _updates_all(table, batch)
+        newest_is_whole = is_whole[keys.last] & stands.is_behind(keys.last)
         if full_rebuild:
             others = _any(~is_change, keys)
             newer = has_changes & newest_is_whole & ~mixed & ~others
             nothing = np.zeros(len(newer), bool)
             return cls(newer, nothing, nothing, removes[keys.last], nothing)
-        rows = np.add.reduceat((what == GOLD).astype(np.int64), keys.first)
-        stones = np.add.reduceat((what == TOMBSTONE).astype(np.int64), keys.first)
+        rows, stones = (
+            np.add.reduceat((what == one).astype(np.int64), keys.first) for one in (GOLD, TOMBSTONE)
+        )
         strange = _any(~is_change & (what != GOLD) & (what != TOMBSTONE), keys)
         # Rows come before tombstones, and each kind in the order of its positions.
-        row = keys.first
         stone = np.maximum(change - 1, keys.first)
         stone = np.where(has_changes, stone, keys.last)
         has_stored = (rows + stones) > 0
-        row_is_newer = (stones == 0) | _less(positions[stone], positions[row])
+        row_is_newer = (stones == 0) | _less(positions[stone], positions[keys.first])
         # Several rows were written by somebody else, and a row beside a newer tombstone is left by a crash.
         clean = has_changes & ~mixed & ~strange & ((rows == 0) | ((rows == 1) & row_is_newer))
-        stored = np.where(rows > 0, row, stone)
+        stored = np.where(rows > 0, keys.first, stone)
         resets, has_reset = _resets_of(batch, stands.whole.shape[1])
         # New range deletes stand behind what gold has, or before its reset position; else the fold has to look.
-        stays = has_reset[stored] & _is_reset_behind(resets[stored], deletes)
-        is_before = _is_before_new(stands.whole[stored], deletes)
+        stays = has_reset[stored] & stands.is_reset_behind(resets[stored])
+        is_before = stands.is_before_new(stored)
         follows = _less(positions[stored], positions[change])
         newer = newest_is_whole & (~has_stored | ((stays | is_before) & follows))
-        resets = resets[:, :width]
-        reset, has_reset = resets[stored], stays & has_stored
-        newest = positions[keys.last]
-        older = has_reset & _less(newest, reset)
-        is_event = _are_equal(batch.column("event_id"), keys.last, stored)
-        last = positions[stored]
-        same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
-        # Of several deliveries the smallest position counts: the row would have to be moved there.
-        same &= ~_less(stands.whole[keys.last], stands.whole[stored])
-        deleted = np.zeros(len(newer), bool)
-        if deletes is not None and deletes.first_new is not None:
-            # What is absent stays so; what somebody else wrote, or a crash left, is not as it should be.
-            is_odd = (rows > 1) | ((rows == 1) & ~row_is_newer)
-            deleted = (~stays & ~((rows == 0) & is_before)) | is_odd
+        reset, has_reset = resets[stored][:, : positions.shape[1]], stays & has_stored
+        older = has_reset & _less(positions[keys.last], reset)
+        same = _is_same(batch, stands, (keys.last, stored), reset, has_reset)
+        # What is absent stays so; what somebody else wrote, or a crash left, is not as it should be.
+        is_odd = (rows > 1) | ((rows == 1) & ~row_is_newer)
+        deleted = (~stays & ~((rows == 0) & is_before)) | is_odd
+        deleted &= stands.brings_deletes
         removed = removes[keys.last]
         return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removed, deleted)
 
 
-def _is_behind(positions: Numbers, deletes: Deletes | None) -> Numbers:
-    """Of each position whether all range deletes stand before it."""
-    if deletes is None:
-        return np.ones(len(positions), bool)
-    is_greater, begins_alike = _compared(positions, deletes.last)
-    found: Numbers = is_greater | (begins_alike & (len(deletes.last) < positions.shape[1]))
+def _is_same(
+    batch: pa.RecordBatch,
+    stands: _Standing,
+    rows: tuple[Numbers, Numbers],
+    reset: Numbers,
+    has_reset: Numbers,
+) -> Numbers:
+    """Of each key whether its newest change is the one that gold has; ``rows``: of the one, and of the other."""
+    changes, stored = rows
+    newest, last = stands.stable[changes], stands.stable[stored]
+    is_event = _are_equal(batch.column("event_id"), changes, stored)
+    same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
+    # Of several deliveries the smallest position counts: the row would have to be moved there.
+    found: Numbers = same & ~_less(stands.whole[changes], stands.whole[stored])
     return found
 
 
-def _is_reset_behind(resets: Numbers, deletes: Deletes | None) -> Numbers:
-    """The same of reset positions, of which only as much is compared as the delete's position has."""
-    return np.ones(len(resets), bool) if deletes is None else _compared(resets, deletes.last)[0]
-
-
-def _is_before_new(positions: Numbers, deletes: Deletes | None) -> Numbers:
-    """Of each position whether all range deletes that the run brings certainly stand behind it."""
-    if deletes is None or deletes.first_new is None:
-        return np.ones(len(positions), bool)
-    is_greater, begins_alike = _compared(positions, deletes.first_new)
-    found: Numbers = ~(is_greater | begins_alike)
+def _has_effect(batch: pa.RecordBatch, effect: str) -> Numbers:
+    """Of each row whether its change has an effect; rows that are no changes have none."""
+    has = pc.fill_null(pc.equal(batch.column("effect"), effect), False)
+    found: Numbers = has.to_numpy(zero_copy_only=False)
     return found
 
 

@@ -56,11 +56,13 @@ def open_command(
     would count as new.
     """
     from orchestration.cli.decisions import epoch
+    from orchestration.console import agrees
     from orchestration.feeds.epochs import DeclaredEpoch
 
-    epoch.open_epoch(
-        place, feed, DeclaredEpoch(**declared), reason, dry_run=dry_run, is_sure=is_sure
-    )
+    def is_wanted() -> bool:
+        return not dry_run and (is_sure or agrees("Record this? It is never undone"))
+
+    epoch.open_epoch(place, feed, DeclaredEpoch(**declared), reason, is_wanted)
 
 
 @epoch_command.command("list")

@@ -6,15 +6,14 @@ what an epoch means (``transforms/feed/decisions``).
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-
-import click
 
 from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
 from assets.gold import epoch_effects
+from assets.lake import Lake
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.console import put, put_json
@@ -22,6 +21,7 @@ from orchestration.feeds.epochs import DeclaredEpoch, epoch_from
 from orchestration.feeds.misdeclared import Unfit
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Epoch
+from transforms.feed.feed import Feed
 
 
 def open_epoch(
@@ -29,13 +29,9 @@ def open_epoch(
     name: str,
     declared: DeclaredEpoch,
     reason: str | None,
-    *,
-    dry_run: bool = False,
-    is_sure: bool = False,
+    is_wanted: Callable[[], bool],
 ) -> None:
-    """Say what an epoch does to gold, and record that a feed's positions start again.
-
-    With ``dry_run`` nothing is recorded. A person at a terminal is asked, unless ``is_sure``.
+    """Say what an epoch does to gold, and record that a feed's positions start again if that ``is_wanted`` then.
 
     Raises:
         DecisionRefused: the epoch cannot begin there, or would alter history that is compacted.
@@ -50,22 +46,11 @@ def open_epoch(
     if epoch in known.decisions.epochs:
         put(f"{feed.name}: that epoch is open already; nothing was recorded")
         return
-    with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
-    facts = bases.compaction_watermark_facts(lake, feed)
-    try:
-        bases.refuse_altered_past(replace(feed, decisions=with_it), facts)
-    except DecisionRefused as fault:
-        raise DecisionRefused(
-            feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"
-        ) from None
+    _refuse_altered_past(lake, known, epoch)
     put(f"{feed.name}: {epoch_in_words(epoch)}:")
     for one in epoch_effects.effects_of(lake, known, epoch):
         put(f"  {one.in_words(feed.name, epoch)}")
-    if dry_run:
-        put("nothing was recorded (--dry-run)")
-        return
-    is_asked = sys.stdin.isatty() and sys.stdout.isatty() and not is_sure
-    if is_asked and not click.confirm("Record this? It is never undone"):
+    if not is_wanted():
         put("nothing was recorded")
         return
     decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
@@ -79,6 +64,17 @@ def open_epoch(
         f"The windows from {epoch.window} on are due again, and the next run makes gold again from its whole history:"
         f" `weir run --feed {feed.name}`"
     )
+
+
+def _refuse_altered_past(lake: Lake, feed: Feed, epoch: Epoch) -> None:
+    with_it = replace(feed.decisions, epochs=(*feed.decisions.epochs, epoch))
+    facts = bases.compaction_watermark_facts(lake, feed)
+    try:
+        bases.refuse_altered_past(replace(feed, decisions=with_it), facts)
+    except DecisionRefused as fault:
+        raise DecisionRefused(
+            feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"
+        ) from None
 
 
 def list_epochs(place: Place, name: str, as_json: bool = False) -> None:

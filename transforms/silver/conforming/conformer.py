@@ -64,20 +64,29 @@ def conformer(
         for one in found:
             rows += one.rows()
         if compaction_watermarks:
-            for row in rows:
-                if (
-                    row.fault is None
-                    and row.log_position is not None
-                    and is_covered(
-                        compaction_watermarks.get(row.table or ""),
-                        cast("tuple[int, ...]", row.log_position),
-                        row.dedup_prefix,
-                    )
-                ):
-                    row.payload = record.payload
+            _keep_payloads(rows, record, compaction_watermarks)
         return rows
 
     return conform
+
+
+def _keep_payloads(
+    rows: Sequence[Row],
+    record: BronzeRecord,
+    compaction_watermarks: Mapping[str, CompactionWatermark],
+) -> None:
+    """What is at or below a compaction watermark keeps its record, for it may be quarantined yet."""
+    for row in rows:
+        if (
+            row.fault is None
+            and row.log_position is not None
+            and is_covered(
+                compaction_watermarks.get(row.table or ""),
+                cast("tuple[int, ...]", row.log_position),
+                row.dedup_prefix,
+            )
+        ):
+            row.payload = record.payload
 
 
 def _hold(found: Sequence[Conformed], feed: Feed, released: Collection[str]) -> None:
