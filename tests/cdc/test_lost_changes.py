@@ -135,6 +135,11 @@ class Capture:
             connector,
         )
 
+    def has_slot(self) -> bool:
+        """Whether the connector reads from a slot: what is written from now on comes."""
+        asked = "SELECT active FROM pg_replication_slots WHERE slot_name = 'lossy';"
+        return self.postgres.run(asked).strip() == "t"
+
     def lose_slot(self) -> None:
         self.postgres.run("SELECT pg_drop_replication_slot('lossy');")
         (self.folder / "offsets").unlink()
@@ -195,6 +200,7 @@ def test_gold_is_the_database_after_every_loss(capture: Capture, tmp_path: Path)
     capture.change(200, deletes=False)
     capture.lose_slot()
     with capture.running(**{"snapshot.mode": "no_data"}) as connector:
+        wait_until(capture.has_slot, connector)
         capture.wait_for_end(connector)
         with capture.changing():
             capture.asks("incremental")
