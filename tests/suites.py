@@ -17,7 +17,8 @@ LONG: Final[Mapping[str, int]] = {
     # Other programs beside Weir: clusters, databases, schedulers, readers.
     "tests/cluster/test_cluster.py": 200,
     "tests/cluster/test_orchestrated.py": 240,
-    "tests/cdc": 113,
+    "tests/cdc": 160,
+    "tests/recordings": 90,
     "tests/journeys/test_airflow.py": 200,
     "tests/journeys/test_dbt.py": 100,
     # Pages and a daemon: test_browser has a backfill that is launched on the page, the tests of alerts each message.

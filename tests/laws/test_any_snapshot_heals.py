@@ -94,7 +94,10 @@ class Postgres:
             self.open.append([])
         mine = self.rng.choice(self.open)
         locked = {key for one in self.open if one is not mine for _, _, key, _ in one}
-        key = self.rng.choice([one for one in KEYS if one not in locked])
+        free = [one for one in KEYS if one not in locked]
+        if not free:
+            return
+        key = self.rng.choice(free)
         name = next((name for _, _, of, name in reversed(mine) if of == key), self.rows.get(key))
         if name is not None and self.rng.random() < 0.3:
             mine.append((self.next_lsn(), "d", key, None))
