@@ -101,20 +101,15 @@ class Collected:
     def rows(self, record: BronzeRecord) -> list[Row]:
         """A row for each snapshot, which tells the accounts of these stretches; ``record``: one of the batch's."""
         return [
-            told_row(
-                record,
-                key[:_OF_ACCOUNT],
-                STRETCH,
-                _text(SnapshotKey(*key[_OF_ACCOUNT:]), stretches),
-            )
+            _row(record, key[:_OF_ACCOUNT], _text(SnapshotKey(*key[_OF_ACCOUNT:]), stretches))
             for key, stretches in self._found.items()
         ]
 
 
-def told_row(record: BronzeRecord, account: Sequence[Any], tally: str, facts: str) -> Row:
-    """A row that only tells the accounts something (``facts``), and that silver does not keep.
+def _row(record: BronzeRecord, account: Sequence[Any], facts: str) -> Row:
+    """A row that only tells the accounts of a stretch (``facts``), and that silver does not keep.
 
-    ``account``: window, table, source table and declared table. ``tally``: what it tells.
+    ``account``: window, table, source table and declared table.
     """
     window, table, source_table, declared = account
     return Row(
@@ -126,7 +121,7 @@ def told_row(record: BronzeRecord, account: Sequence[Any], tally: str, facts: st
         effect="note",
         key=None,
         moved_from=None,
-        derived=tally,
+        derived=STRETCH,
         before={},
         after={},
         attribute_ops={},
@@ -145,7 +140,7 @@ def told_row(record: BronzeRecord, account: Sequence[Any], tally: str, facts: st
         ordinal=0,
         fault=None,
         payload=None,
-        tally=tally,
+        tally=STRETCH,
         facts=facts,
         segment=None,
         is_first=False,
