@@ -20,10 +20,10 @@ from assets.executors.choice import IN_PROCESS
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.resources import lake_of
-from tests.cdc.bringing import run
 from tests.services.debezium import Connector, running_connector, wait_until
 from tests.services.kafka import Broker
 from tests.services.postgres import Postgres, postgres
+from tests.support.bringing import run
 from transforms.feed.feed import Feed
 
 __all__ = ["postgres"]

@@ -24,7 +24,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
-from tests.cdc.bringing import run
+from tests.support.bringing import run
 from transforms.feed.feed import Feed
 
 RECORDINGS: Final = (

@@ -12,14 +12,12 @@ import pytest
 
 from assets.audit import explain
 from assets.audit.status import status_of
-from assets.bookkeeping import discovered_tables, window_progress
-from assets.bronze import from_objects
+from assets.bookkeeping import discovered_tables
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.compaction_plans import Plan
 from orchestration.cli import status, verify
@@ -27,6 +25,7 @@ from orchestration.definitions import build
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws.drawn import model_format
+from tests.support.bringing import run
 from tests.support.pet_feed import bring, drop, lay
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
@@ -188,17 +187,6 @@ def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: 
     assert graph.has(dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"]))
     progress = graph.get(dg.AssetKey(["progress", "zoo", "zoo_progress"]))
     assert dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"]) in progress.parent_keys
-
-
-def run(lake: Lake, feed: Feed) -> None:
-    """What a run does with the windows that are due, without Dagster around it."""
-    windows = planning.due(lake, feed).windows
-    from_objects.land(lake, feed, windows)
-    made = derive_windows.derive(lake, feed, windows)
-    assert made.violations["accounting_is_exact"] == 0
-    for table in discovered_tables.tables_of(lake, feed).values():
-        apply_table.apply(lake, feed, table, windows)
-    window_progress.finish(lake, feed, windows)
 
 
 def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_table(
