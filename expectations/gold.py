@@ -33,10 +33,12 @@ POSITIONS_RISE_WITHIN_KEY = Rule(
 ROWS_WERE_INSERTED = Rule(
     "rows_were_inserted",
     "warning",
-    "No row that the run touched was only ever updated, with no insert, snapshot or update of all columns.",
-    "Gold has what the updates say, and nothing in the other columns. The insert is in quarantine, or from before the"
-    " stream began: repair it, or let the source send a snapshot. All such rows of the table have no"
-    " `_weir_reset_position`.",
+    "No row came by an update, without the insert or the snapshot that it was in; none that the run touched is known in"
+    " part only.",
+    "What made the row is in quarantine, was lost, or is from before the stream began; then gold lacks rows that were"
+    " not touched since, too. Repair it, or let the source send a snapshot. Where updates do not send all columns, gold"
+    " has nothing in the others: all such rows have no `_weir_reset_position`. A compacted topic has but the last"
+    " change of each row, so that it always breaks this rule: switch it off there.",
 )
 
 EVERY_TABLE_IS_MADE = Rule(

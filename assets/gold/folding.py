@@ -131,7 +131,7 @@ class TableFold(Generic[Frame]):
             compaction_watermark=plan.compaction_watermark,
             by_newest=bool(table.key)
             and not (table.history or kinds.depends or kinds.moves or across),
-            tells_partial=bool(table.key) and not (kinds.moves or kinds.upserts),
+            updates_find_rows=bool(table.key) and not (kinds.moves or kinds.upserts),
         )
 
     def onto_gold(self) -> Folded[Frame]:

@@ -162,6 +162,7 @@ def _changes(rows: DataFrame) -> DataFrame:
             *("before", "after", "attribute_ops", "moved_from", "stream"),
             F.col("scope").isNotNull().alias("is_range_delete"),
             (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
+            (F.col("operation") == "update").alias("is_update"),
         )
     )
 

@@ -31,8 +31,8 @@ class Change:
     The fields are columns of silver (``CHANGE`` in ``assets/columns/silver.py``), and these: ``is_range_delete``: it is
     for every key of a scope. ``is_derived``: it follows from another event, or is for many keys, so that it does not
     count as an event of this key. ``is_past``: it is a range delete of an earlier window, which may have been applied
-    to the key before. ``event_at`` is in microseconds since 1970 (UTC). ``stream``: the part of the source within which
-    positions compare.
+    to the key before. ``is_update``: the source says that it updates a row. ``event_at`` is in microseconds since 1970
+    (UTC). ``stream``: the part of the source within which positions compare.
     """
 
     effect: str
@@ -47,6 +47,7 @@ class Change:
     is_range_delete: bool = False
     is_derived: bool = False
     is_past: bool = False
+    is_update: bool = False
     stream: str | None = None
 
     @property

@@ -47,6 +47,7 @@ FOLD_ROWS: Final = pa.schema(
         *[("event_id", pa.string()), ("event_at", pa.int64())],
         *[("before", IMAGE), ("after", IMAGE), ("attribute_ops", IMAGE)],
         *[("moved_from", TEXTS), ("is_range_delete", pa.bool_()), ("is_derived", pa.bool_())],
+        ("is_update", pa.bool_()),
         *[("stream", pa.string()), ("reset", NUMBERS), ("copies", pa.int64())],
         *[("streams", TEXTS), ("carried", pa.binary())],
         *[("ended_by", pa.string()), ("ended_at", pa.int64())],
@@ -103,6 +104,7 @@ def fold_rows(
                 moved_from,
                 is_range_delete,
                 is_derived,
+                is_update,
                 stream,
                 reset,
                 *others,
@@ -114,6 +116,7 @@ def fold_rows(
                 moved_from or None,
                 is_range_delete,
                 is_derived,
+                is_update=is_update,
                 stream=stream,
             )
             row_of_key = FoldRow(key, what, is_new, stream, change, reset or None, *others)
@@ -172,6 +175,7 @@ def of_changes(rows: pa.Table) -> pa.Table:
         "event_at": moments(rows["event_at"]),
         "is_range_delete": range_delete,
         "is_derived": pc.or_(pc.is_valid(rows["derived"]), range_delete),
+        "is_update": pc.fill_null(pc.equal(rows["operation"], "update"), False),
     }
     return shaped(found, rows.num_rows)
 

@@ -68,8 +68,8 @@ class FoldInput:
     by key changes. ``full_rebuild``: the table is made from all changes. ``crossing``: where range deletes are in other
     streams; None where they reach none. ``compaction_watermark``: up to where the table's history is in its base; None
     where nothing is compacted. ``by_newest``: no change of a row depends on what the row was, so that a key's newest
-    change may decide it (``newest``). ``tells_partial``: an update is of a row that is there, so that
-    one of which no insert is known is partial.
+    change may decide it (``newest``). ``updates_find_rows``: an update is of a row that is there
+    in the source, so that a row that begins with one has lost its insert.
     """
 
     table: Table
@@ -81,7 +81,7 @@ class FoldInput:
     crossing: Crossing | None = None
     compaction_watermark: CompactionWatermark | None = None
     by_newest: bool = False
-    tells_partial: bool = False
+    updates_find_rows: bool = False
 
 
 def linked_key_groups(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from transforms.gold.change import Key
@@ -22,9 +23,10 @@ class FoldMetrics:
     are present although their tombstone is at a later position: that tombstone has to be deleted. ``needing_history``:
     keys that have to be folded from all their changes. ``refolded``: keys that were folded so, and
     ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one position.
-    ``never_inserted``: keys whose row was only ever updated. ``foreign_copies``: keys with several rows in gold.
-    ``removed``, ``changed``: how many rows range deletes removed, or changed otherwise, by event. ``late_keys``,
-    ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys that were counted so, at most ``SHOWN`` of each.
+    ``never_inserted``: keys whose row began with an update, or of which only some columns are known.
+    ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows range deletes removed,
+    or changed otherwise, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys
+    that were counted so, at most ``SHOWN`` of each.
     """
 
     deliveries: int = 0
@@ -69,10 +71,11 @@ class FoldMetrics:
         self.ties += 1
         self._show(self.tied_keys, key)
 
-    def count_never_inserted(self, key: Key) -> None:
-        """A key whose row was only ever updated, so that nothing says what all its columns are."""
-        self.never_inserted += 1
-        self._show(self.partial_keys, key)
+    def count_never_inserted(self, keys: Sequence[Key], others: int = 0) -> None:
+        """Keys whose rows began with an update, or are known in part; ``others``: how many more there are of them."""
+        self.never_inserted += len(keys) + others
+        for key in keys:
+            self._show(self.partial_keys, key)
 
     def count_copies(self, key: Key) -> None:
         """A key with several rows in gold, which somebody else has written."""

@@ -31,7 +31,8 @@ from transforms.gold.columns import (
 )
 from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE
 from transforms.gold.folded_rows import CHANGED, schema_of
-from transforms.gold.metrics import FoldMetrics
+from transforms.gold.key_groups import FoldInput
+from transforms.gold.metrics import SHOWN, FoldMetrics
 from transforms.gold.range_deletes import RangeDelete
 
 HOT = 50_000
@@ -166,13 +167,12 @@ class _Keys:
 class Newest:
     """Decides keys by their newest changes.
 
-    ``full_rebuild``: all changes are folded, whatever gold has. ``metrics``: where decided keys are counted.
-    ``deletes``: where range deletes stand; None where there are none.
+    ``given``: what is known of the table. ``metrics``: where decided keys are counted. ``deletes``: where range deletes
+    stand; None where there are none.
     """
 
-    table: Table
+    given: FoldInput
     metrics: FoldMetrics
-    full_rebuild: bool
     deletes: Deletes | None
 
     def __call__(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch]:
@@ -181,10 +181,11 @@ class Newest:
         The batch holds all rows of its keys, each key's in the order of ``what`` and ``log_position``.
         """
         positions = _positions_of(batch)
-        if positions is None or _parts_of(batch, len(self.table.key)) is None:
+        table, full_rebuild = self.given.table, self.given.full_rebuild
+        if positions is None or _parts_of(batch, len(table.key)) is None:
             return None, batch
         what = batch.column("what").to_numpy()
-        last = _keys_end(batch, len(self.table.key))
+        last = _keys_end(batch, len(table.key))
         first = np.append(0, last[:-1] + 1)
         is_change = (what == CHANGE).astype(np.int64)
         # Changes come last among the rows of a key.
@@ -192,10 +193,10 @@ class Newest:
         keys = _Keys(first, last, last - changes + 1)
         stable = positions[:, : _stable_width(batch, positions)]
         stands = _Standing(positions, stable, self.deletes)
-        outcome = _Outcome.of(self.table, batch, stands, keys, full_rebuild=self.full_rebuild)
+        outcome = _Outcome.of(table, batch, stands, keys, full_rebuild=full_rebuild)
         self._count(batch, keys, outcome)
         is_unsure = ~(outcome.newer | outcome.older | outcome.same)
-        if not self.full_rebuild:
+        if not full_rebuild:
             # A row of gold without a change stays; a base row is a row of the table that is made.
             is_unsure &= (changes > 0) | outcome.deleted
         rest = np.repeat(is_unsure, last - first + 1)
@@ -216,11 +217,28 @@ class Newest:
         metrics.repeats += int(newest.sum())
         metrics.superseded += int(events[outcome.older].sum())
         metrics.superseded += int(events[outcome.same].sum() - newest.sum())
+        if self.given.updates_find_rows:
+            self._count_not_inserted(batch, keys, outcome)
+
+    def _count_not_inserted(self, batch: pa.RecordBatch, keys: _Keys, outcome: _Outcome) -> None:
+        """Count new rows that began with an update: the first change, or the first behind the last delete."""
+        is_update = _truths(batch, "is_update")
+        if not is_update.any():
+            return
+        rows = np.arange(batch.num_rows)
+        last_delete = np.maximum.reduceat(
+            np.where(_has_effect(batch, "remove"), rows, -1), keys.first
+        )
+        begins = np.minimum(np.maximum(last_delete + 1, keys.change), keys.last)
+        is_new = (last_delete >= keys.change) | ~outcome.is_present
+        found = np.flatnonzero(outcome.newer & ~outcome.removes & is_new & is_update[begins])
+        shown = batch.column("key").take(pa.array(keys.last[found[:SHOWN]])).to_pylist()
+        self.metrics.count_never_inserted([tuple(key) for key in shown], len(found) - len(shown))
 
     def _changed(self, batch: pa.RecordBatch, rows: Numbers) -> pa.RecordBatch:
         """One row per key that has changed, from its newest change."""
         whole = batch.take(pa.array(rows))
-        table, count = self.table, len(rows)
+        table, count = self.given.table, len(rows)
         effect = pc.if_else(pc.equal(whole.column("effect"), "remove"), "remove", "replace")
         images = _images_of(table, whole, effect)
         parts = _parts_of(whole, len(table.key))
@@ -293,6 +311,7 @@ class _Outcome:
 
     ``newer``: all changes are newer than what gold has; ``older``: all are older; ``same``: the newest is what gold
     has. ``removes``: the newest change is a delete. ``deleted``: a range delete may be for what gold has.
+    ``is_present``: gold has a row.
     """
 
     newer: Numbers
@@ -300,6 +319,7 @@ class _Outcome:
     same: Numbers
     removes: Numbers
     deleted: Numbers
+    is_present: Numbers
 
     @classmethod
     def of(
@@ -324,7 +344,7 @@ class _Outcome:
             others = _any(~is_change, keys)
             newer = has_changes & newest_is_whole & ~mixed & ~others
             nothing = np.zeros(len(newer), bool)
-            return cls(newer, nothing, nothing, removes[keys.last], nothing)
+            return cls(newer, nothing, nothing, removes[keys.last], nothing, nothing)
         rows, stones = (
             np.add.reduceat((what == one).astype(np.int64), keys.first) for one in (GOLD, TOMBSTONE)
         )
@@ -350,8 +370,8 @@ class _Outcome:
         is_odd = (rows > 1) | ((rows == 1) & ~row_is_newer)
         deleted = (~stays & ~((rows == 0) & is_before)) | is_odd
         deleted &= stands.brings_deletes
-        removed = removes[keys.last]
-        return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removed, deleted)
+        clear = (clean & newer, clean & ~newer & older, clean & ~newer & same)
+        return cls(*clear, removes[keys.last], deleted, rows > 0)
 
 
 def _is_same(

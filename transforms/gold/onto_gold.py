@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from transforms.gold.beginnings import Beginning
 from transforms.gold.change import Change
 from transforms.gold.fold import Fold
 from transforms.gold.ordering import Counts, distinct
@@ -25,7 +26,8 @@ class Outcome:
 
     ``state``: what the key is now; None where nothing changed. ``needs_history``: only all of the key's changes can say
     what it is. ``superseded``: how many events stand below the reset position and change nothing. ``known``: how often
-    the key's last event came again. ``counts``: what was met while the changes were put in order.
+    the key's last event came again. ``counts``: what was met while the changes were put in order. ``begins_by_update``:
+    the key's row is new, and began with an update.
     """
 
     state: State | None = None
@@ -33,6 +35,7 @@ class Outcome:
     superseded: int = 0
     known: int = 0
     counts: Counts = field(default_factory=Counts)
+    begins_by_update: bool = False
 
 
 def apply_new_changes(
@@ -46,6 +49,7 @@ def apply_new_changes(
     found = Outcome()
     before = state = ABSENT if stored is None else stored.state
     last = before.last
+    beginning = Beginning(before.effect != "remove")
     for change in distinct(deliveries, found.counts):
         if last is not None:
             if change.log_position == last.log_position and change.event_id != last.event_id:
@@ -65,7 +69,9 @@ def apply_new_changes(
                 continue
         if change.effect == "move":
             found.needs_history = True
+        beginning.see(change)
         state = fold.step(state, change)
+    found.begins_by_update = beginning.is_by_update
     if not found.needs_history and (state is not before or (stored is not None and stored.is_torn)):
         found.state = state
     return found

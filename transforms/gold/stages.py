@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 
 from transforms.arrow.nested_types import IMAGE, NUMBERS, TEXTS
+from transforms.gold.beginnings import Beginning
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import Fold
 from transforms.gold.folded_rows import FoldedRows, schema_of
@@ -70,7 +71,7 @@ def _undecided(
     if not given.by_newest:
         yield batches
         return
-    newest = Newest(given.table, task.metrics, given.full_rebuild, Deletes.of(given.range_deletes))
+    newest = Newest(given, task.metrics, Deletes.of(given.range_deletes))
     for some in whole_keys(batches, len(given.table.key)):
         if not isinstance(some, pa.RecordBatch):
             yield some
@@ -148,13 +149,16 @@ class OntoGold:
         metrics.repeats += outcome.known + outcome.counts.repeats
         if outcome.state is not None:
             task.out.put(one.key, outcome.state, one, metrics, full_rebuild=False)
-            _count_partial(given, one.key, outcome.state, metrics)
+            is_by_update = outcome.begins_by_update
+            _count_not_inserted(given, one.key, outcome.state, metrics, is_by_update=is_by_update)
 
 
-def _count_partial(given: FoldInput, key: Key, state: State, metrics: FoldMetrics) -> None:
-    """Count a key whose row has no reset position: no insert, snapshot or whole update is known of it."""
-    if given.tells_partial and state.effect != "remove" and state.reset is None:
-        metrics.count_never_inserted(key)
+def _count_not_inserted(
+    given: FoldInput, key: Key, state: State, metrics: FoldMetrics, *, is_by_update: bool
+) -> None:
+    """Count a key whose row began with an update, or is known in part: it has no reset position then."""
+    if given.updates_find_rows and state.effect != "remove" and (is_by_update or not state.reset):
+        metrics.count_never_inserted([key])
 
 
 def _range_deletes(
@@ -211,6 +215,8 @@ class FromHistory:
         of_key: list[Version] = []
         if self.given.table.history:
             changes, again = tee(changes)
+        beginning = Beginning(key_group.base.effect != "remove")
+        changes = beginning.seeing(changes)
         state, came_late = refold(task.fold, key_group.stored, changes, key_group.base)
         if self.given.table.history:
             of_key = versions(task.fold, again, key_group.base)
@@ -233,7 +239,10 @@ class FromHistory:
         if state.last is None or self._is_known(task.fold, key_group, state, of_key):
             return
         task.out.put(key_group.key, state, key_group, metrics, full_rebuild=self.given.full_rebuild)
-        _count_partial(self.given, key_group.key, state, metrics)
+        before = key_group.stored
+        is_new = self.given.full_rebuild or before is None or before.state.effect == "remove"
+        is_by_update = is_new and beginning.is_by_update
+        _count_not_inserted(self.given, key_group.key, state, metrics, is_by_update=is_by_update)
         for version in of_key:
             task.out.version(key_group.key, version)
 

@@ -1,4 +1,4 @@
-"""Rows that were only ever updated: their insert is missing, so that gold does not know all their columns."""
+"""Rows that began with an update: their insert is missing, so that others may be, and columns of their own."""
 
 from __future__ import annotations
 
@@ -87,6 +87,32 @@ def test_where_inserts_are_upserts_nothing_is_told(zoo: Zoo) -> None:
     assert zoo.bring(1, *records)[0] == 0
 
 
-def test_a_table_of_whole_rows_has_none(tmp_path: Path) -> None:
-    zoo = Zoo(lake_of(str(tmp_path / "warehouse")).by(IN_PROCESS), tmp_path / "landing", PETS)
-    assert zoo.bring(1, change("U", 1, {"id": "1"}, {"id": "1", "name": "Ann"}))[0] == 0
+@pytest.mark.parametrize("by", [IN_PROCESS, SPARK])
+def test_a_whole_row_is_told_when_an_update_makes_it(
+    spark: SparkSession, tmp_path: Path, by: str
+) -> None:
+    zoo = Zoo(lake_of(str(tmp_path / "warehouse")).by(by), tmp_path / "landing", PETS)
+    one, two, three = ("1", "2", "3")
+    assert zoo.bring(
+        *(1, whole("I", 1, one), whole("U", 2, one)),
+        *(whole("U", 3, two), change("D", 4, {"id": two}), whole("I", 5, two)),
+        *(whole("U", 6, three), whole("U", 7, three)),
+    ) == (1, "- `pets: key 3`")
+    # It is there now, and its next update finds it.
+    assert zoo.bring(2, whole("U", 8, three), whole("U", 9, one))[0] == 0
+    assert zoo.bring(3, change("D", 10, {"id": one}))[0] == 0
+    assert zoo.bring(4, whole("U", 11, one)) == (1, "- `pets: key 1`")
+
+
+def whole(op: str, at: int, key: str) -> str:
+    row = {"id": key, "name": f"n{at}"}
+    return change(op, at, after=row) if op == "I" else change(op, at, {"id": key}, row)
+
+
+def test_an_insert_that_comes_late_says_nothing_against_the_row(zoo: Zoo) -> None:
+    assert zoo.bring(1, whole("U", 3, "1"))[0] == 1
+    assert zoo.bring(2, inserted(1, "1"), updated(2, "1"))[0] == 0
+
+
+def test_rows_of_a_snapshot_are_no_updates(zoo: Zoo) -> None:
+    assert zoo.bring(1, change("R", 1, after={"id": "1", "name": "Ann", "kind": "cat"}))[0] == 0
