@@ -62,7 +62,8 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
     A feed that already has its recorded decisions is returned with the same ones, so this may be called twice.
     """
     table = lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS)
-    recorded_rows = table.rows()
+    # Of several decisions about one thing the last counts.
+    recorded_rows = sorted(table.rows(), key=lambda row: row["decided_at"])
     rows = [(row["kind"], json.loads(row["meaning"])) for row in recorded_rows]
     if not rows:
         return feed
@@ -165,13 +166,12 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
     _record(lake, feed, [_row("release", None, meaning, Signature(now, None, reason))])
 
 
-def hold(lake: Lake, feed: Feed, holds: Iterable[Hold], now: datetime) -> None:
-    """Record, in one commit, which deletes gold has not applied.
+def hold(lake: Lake, feed: Feed, holds: Iterable[Hold], signed: Signature) -> None:
+    """Record, in one commit, which deletes gold has not applied, or never will.
 
     Tables of a feed are applied side by side, and each may have something to record at the same moment: who comes
     second tries again.
     """
-    signed = Signature(now, "weir", None)
     rows = [_row("hold", one.table, asdict(one), signed) for one in holds]
     for _ in range(_TRIES):
         with suppress(TableBusy):

@@ -114,7 +114,7 @@ class TableFold(Generic[Frame]):
             )
             deletes = replace(deletes, across=across)
         held = plan.feed.decisions.held(plan.name)
-        deletes = deletes.without({one.event_id for one in held if one.reason == Hold.LOSS})
+        deletes = deletes.without({one.event_id for one in held if one.reason != Hold.UNPROVED})
         return cls(executor, plan, silver, stored, deletes)
 
     def given(self, *, full_rebuild: bool) -> FoldInput:

@@ -63,9 +63,13 @@ def guarded(lake: Lake, fold: TableFold[Frame]) -> Guarded[Frame]:
     if not refused:
         return Guarded(fold, folded, ())
     holds = [_of_loss(fold, event_id, removed[event_id]) for event_id in refused]
-    decisions.hold(lake, plan.feed, holds, datetime.now(UTC))
+    decisions.hold(lake, plan.feed, holds, _by_weir())
     fold = replace(fold, deletes=deletes.without(refused))
     return Guarded(fold, fold.onto_gold(), holds)
+
+
+def _by_weir() -> decisions.Signature:
+    return decisions.Signature(datetime.now(UTC), "weir", None)
 
 
 def _of_loss(fold: TableFold[Frame], event_id: str, removed: int) -> Hold:
@@ -88,8 +92,11 @@ def _of_loss(fold: TableFold[Frame], event_id: str, removed: int) -> Hold:
 def outstanding(plan: TablePlan) -> list[Hold]:
     """What waits from earlier runs: not what a snapshot has removed that has become complete since."""
     complete = {one["event_id"] for one in plan.complete_snapshots}
-    held = plan.feed.decisions.held(plan.name)
-    return [one for one in held if one.reason == Hold.LOSS or one.event_id not in complete]
+    return [
+        one
+        for one in plan.feed.decisions.held(plan.name)
+        if one.reason == Hold.LOSS or (one.reason == Hold.UNPROVED and one.event_id not in complete)
+    ]
 
 
 def of_unproved(gold: GoldTable, plan: TablePlan) -> list[Hold]:
@@ -103,7 +110,7 @@ def of_unproved(gold: GoldTable, plan: TablePlan) -> list[Hold]:
         if count:
             holds.append(_of_unproved(plan, one, count, keys))
     if holds:
-        decisions.hold(gold.lake, plan.feed, holds, datetime.now(UTC))
+        decisions.hold(gold.lake, plan.feed, holds, _by_weir())
     return holds
 
 
@@ -148,7 +155,8 @@ def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
 def held_in_words(feed: str, held: Iterable[Hold]) -> list[str]:
     """A line for each delete that waits, with the command that lets it act."""
     return [
-        f"gold.{feed}.{one.table}: {_said(one)}; to let it act: `weir release {feed} {one.event_id[:12]}`"
+        f"gold.{feed}.{one.table}: {_said(one)}; to let it act: `weir release {feed} {one.event_id[:12]}`,"
+        " to keep the rows: the same with `--keep`"
         for one in held
     ]
 

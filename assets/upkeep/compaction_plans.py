@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from assets.gold import held_losses
 from assets.gold.plan import TablePlan
 from assets.lake import Lake
 from assets.upkeep.eligible_windows import eligible_windows
@@ -77,6 +78,7 @@ def planned(lake: Lake, table: Positions) -> Plan:
     below: list[LogPosition] = []
     for undecided, what in (
         (table.first_held(), "a held delete"),
+        (_first_refused(table.plan), "a held delete"),
         (first_position(waiting, old), "an event in quarantine"),
         (table.first_open(), "a change whose transaction is open"),
     ):
@@ -93,6 +95,11 @@ def planned(lake: Lake, table: Positions) -> Plan:
     if log_position is None or (old is not None and log_position <= old.log_position):
         return Plan(old, None, tuple(reasons))
     return Plan(old, CompactionWatermark(log_position), tuple(reasons))
+
+
+def _first_refused(plan: TablePlan) -> LogPosition | None:
+    """The smallest position of a delete that gold has not applied, and that may still be let act."""
+    return min((one.log_position for one in held_losses.outstanding(plan)), default=None)
 
 
 def _kept_for_ever(table: Positions) -> str | None:

@@ -47,9 +47,9 @@ class Hold:
     """A delete of many rows that gold has not applied: it waits for a ``Release``.
 
     ``reason``: ``loss`` where it would have removed more than the feed's ``loss_guard`` allows, ``unproved`` for a
-    snapshot that is not known to be complete. ``table``: the gold table. ``rows``: how many it would have removed when
-    that was decided, and ``keys`` some of these. ``windows``: those that brought it; ``log_position``: where it stands.
-    ``source_location``: where it came from, in words.
+    snapshot that is not known to be complete, ``kept`` where a person decided that it never acts. ``table``: the gold
+    table. ``rows``: how many it would have removed when that was decided, and ``keys`` some of these. ``windows``:
+    those that brought it; ``log_position``: where it stands. ``source_location``: where it came from, in words.
     """
 
     event_id: str
@@ -64,6 +64,7 @@ class Hold:
 
     LOSS: ClassVar[str] = "loss"
     UNPROVED: ClassVar[str] = "unproved"
+    KEPT: ClassVar[str] = "kept"
 
 
 @dataclass(frozen=True, slots=True)

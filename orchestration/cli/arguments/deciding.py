@@ -95,16 +95,20 @@ def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., 
     return declared
 
 
-@click.command("release", short_help="List the truncates and drops that wait, or let them act.")
+@click.command(
+    "release", short_help="List the deletes of many rows that wait, or let them act, or never."
+)
 @with_choice("Let all of them act.", f"{REASON}.")
+@click.option("--keep", "keeps", is_flag=True, help="Never let them act: gold keeps the rows.")
 @JSON
-def release_command(place: Place, feed: str, choice: Choice, as_json: bool) -> None:
-    """List the truncates and drops of FEED that wait, or let those with these IDS act.
+def release_command(place: Place, feed: str, choice: Choice, keeps: bool, as_json: bool) -> None:
+    """List the truncates, drops and snapshots of FEED that wait, or let those with these IDS act.
 
-    With `range_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. Without IDS
-    and without --all, the command lists what waits. The beginning of an id is enough. Deletes that come from one record
-    act together.
+    With `range_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. So does what
+    would remove most of a table (`loss_guard`), and what a snapshot does not name that is not known to be complete.
+    Without IDS and without --all, the command lists what waits. The beginning of an id is enough. Deletes that come
+    from one record act together.
     """
     from orchestration.cli.decisions import release
 
-    release.release(place, feed, choice, as_json)
+    release.release(place, feed, choice, as_json, keeps=keeps)

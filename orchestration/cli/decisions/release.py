@@ -1,4 +1,4 @@
-"""``weir release``: deletes of whole tables that wait for a person, listed or let through.
+"""``weir release``: deletes of whole tables that wait for a person, listed, let through, or kept from acting for ever.
 
 Put here what the command lists and what it does. Not here: which deletes wait (``transforms/silver/conforming``), and
 how the decision is kept (``assets/bookkeeping/decisions``).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,14 +27,18 @@ from orchestration.cli import session
 from orchestration.cli.answers.answer import Answer, Facts
 from orchestration.cli.options import Place
 from transforms.change import HOLD
-from transforms.feed.decisions import Release
+from transforms.errors import DecisionRefused
+from transforms.feed.decisions import Hold, Release
 from transforms.feed.feed import Feed
 from transforms.record import SOURCE_LOCATION
 
 
 @dataclass(frozen=True, slots=True)
 class HeldDelete:
-    """A truncate or a drop that waits for a decision: the windows that delivered it, and its source location."""
+    """A truncate or a drop that waits for a decision: the windows that delivered it, and its source location.
+
+    ``hold``: what gold has recorded of it; None where the feed file makes all such deletes wait.
+    """
 
     event_id: str
     table: str
@@ -42,20 +46,28 @@ class HeldDelete:
     event_at: datetime | None
     windows: tuple[str, ...]
     source_location: str
+    hold: Hold | None = None
 
 
-def release(place: Place, name: str, choice: Choice, as_json: bool = False) -> None:
-    """Let the chosen deletes of a feed act, or list them where none is chosen."""
+def release(
+    place: Place, name: str, choice: Choice, as_json: bool = False, *, keeps: bool = False
+) -> None:
+    """Let the chosen deletes of a feed act, or never (``keeps``); list them where none is chosen."""
     feed, lake = session.reached_feed(place, name)
     answer = Answer(as_json)
     waiting = [*held(lake, feed), *held_by_gold(lake, feed)]
     if choice.is_made:
-        done = let_act(lake, feed, choice, waiting, answer)
+        done = (keep if keeps else let_act)(lake, feed, choice, waiting, answer)
     else:
         list_held(feed, waiting, answer)
         done = []
     left = [delete for delete in waiting if delete not in done]
-    answer.of(feed.name).update(held=[*map(held_facts, left)], released=[*map(held_facts, done)])
+    released, kept = ([], done) if keeps else (done, [])
+    answer.of(feed.name).update(
+        held=[*map(held_facts, left)],
+        released=[*map(held_facts, released)],
+        kept=[*map(held_facts, kept)],
+    )
     answer.end_of_one(feed.name)
 
 
@@ -65,6 +77,8 @@ def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: Answer) -> None
         at = f" at {delete.event_at:%Y-%m-%d %H:%M:%S}" if delete.event_at else ""
         answer.line(f"{delete.event_id[:12]}  {in_words(feed, delete, at)}")
     advice = f"; `weir release {feed.name} ID` or `--all` lets them act" if waiting else ""
+    if any(one.hold for one in waiting):
+        advice += ", and `--keep` keeps the rows for good"
     answer.line(f"{feed.name}: {counted(len(waiting), 'held delete')}{advice}")
 
 
@@ -89,9 +103,35 @@ def let_act(
     return of_records
 
 
+def keep(
+    lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
+) -> list[HeldDelete]:
+    """Record that the chosen deletes never act, so that gold keeps the rows; returns them.
+
+    Raises:
+        DecisionRefused: an id that was typed is the beginning of none, or of more than one; or the feed file makes it
+            wait.
+    """
+    listed = Listed(feed, "release", "held delete")
+    chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
+    for delete in chosen:
+        if delete.hold is None:
+            raise DecisionRefused(
+                feed.name,
+                f"{in_words(feed, delete)}, waits because the feed file says so; it does nothing until it is released",
+            )
+    holds = [replace(delete.hold, reason=Hold.KEPT) for delete in chosen if delete.hold is not None]
+    signed = decisions.Signature(datetime.now(UTC), None, choice.reason)
+    decisions.hold(lake, feed, holds, signed)
+    for delete in chosen:
+        answer.line(f"{feed.name}: never acts: {in_words(feed, delete)}")
+    return chosen
+
+
 def held_facts(delete: HeldDelete) -> Facts:
     """A delete for programs: its id is the one that ``weir release`` takes."""
-    known = asdict(delete)
+    known = asdict(replace(delete, hold=None))
+    del known["hold"]
     return {"id": known.pop("event_id"), **known, "windows": [*delete.windows]}
 
 
@@ -137,6 +177,7 @@ def held_by_gold(lake: Lake, feed: Feed) -> list[HeldDelete]:
             None,
             one.windows,
             f"{one.source_location}: {counted(one.rows, 'row')}",
+            one,
         )
         for one in waiting
     ]

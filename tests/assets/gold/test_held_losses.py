@@ -5,25 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from assets.bookkeeping import decisions
+from assets.bookkeeping.choice import Choice
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
 from assets.gold.apply_reports import samples_of, violations_of
+from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.upkeep import compaction_plans
+from assets.upkeep.history_by_spark import HistoryBySpark
+from assets.upkeep.history_in_process import HistoryInProcess
 from expectations.gold import NO_LOSS_IS_HELD
+from orchestration.cli.answers.answer import Answer
 from orchestration.cli.decisions import release
 from orchestration.resources import lake_of
 from tests.support.pet_feed import applied, lay
 from transforms.feed.decisions import Release
-from transforms.feed.feed import Feed, LossGuard, Table
+from transforms.feed.feed import Feed, LossGuard, Retention, Table
 
 ITEM = Table("item", ("id",), {"id": "int", "name": "string"}, ("id", "name"))
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -158,6 +164,39 @@ def test_a_truncate_waits_too_and_a_rebuild_leaves_it_out(lake: Lake, tmp_path: 
     text = done.held[0].partition("weir release shop ")[2].partition("`")[0]
     assert not shop.release(text).held
     assert shop.keys == [11]
+
+
+@pytest.mark.parametrize("history", [HistoryInProcess, HistoryBySpark])
+def test_what_is_kept_never_acts_and_compaction_waits_for_the_decision(
+    lake: Lake,
+    spark: SparkSession,
+    tmp_path: Path,
+    history: type[HistoryBySpark] | type[HistoryInProcess],
+) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=3)
+    shop.feed = replace(shop.feed, retention=Retention(kept=timedelta(hours=1)))
+    shop.bring(1, snapshot(0, 100, range(10)))
+    shop.bring(2, [event("t", 20, 200), event("c", 21, 201, 11)])
+    shop.bring(3, [event("u", 22, 301, 1)])
+    assert shop.bring(6, [event("u", 23, 401, 1)]).held
+
+    def planned() -> compaction_plans.Plan:
+        known = decisions.with_recorded(lake, shop.feed)
+        plan = plan_of(lake, known, ITEM, "item", [])
+        return compaction_plans.planned(lake, history.of(lake, plan))
+
+    before = planned()
+    (held,) = release.held_by_gold(lake, shop.feed)
+    release.keep(lake, shop.feed, Choice((held.event_id[:6],)), [held], Answer(as_json=True))
+    assert release.held_by_gold(lake, shop.feed) == []
+    after = planned()
+    assert [one.new and one.new.log_position[2] for one in (before, after)] == [100, 301]
+    assert before.held_back_by[-1].startswith("a held delete at position 0/1/200/")
+    assert len(after.held_back_by) == len(before.held_back_by) - 1
+    assert not shop.run(["2026-11-20T02"]).held
+    windows = [f"2026-11-20T{hour:02}" for hour in (1, 2, 3, 6)]
+    apply_table.apply(lake, shop.feed, ITEM, windows, full_rebuild=True)
+    assert shop.keys == [*range(10), 11]
 
 
 def test_a_first_snapshot_removes_nothing_and_tells_of_nothing(lake: Lake, tmp_path: Path) -> None:
