@@ -57,6 +57,15 @@ NO_LOSS_IS_HELD = Rule(
     " run again; the feed file's `loss_guard` says how much may be removed at once.",
 )
 
+SNAPSHOTS_NAME_EVERY_ROW = Rule(
+    "snapshots_name_every_row",
+    "warning",
+    "No row is older than an incremental snapshot and not in it.",
+    "Such a snapshot heals the rows that it names, and cannot say which are gone: nothing marks its end. While it goes"
+    " on, or where it is of a part of the table, there are such rows; once it is over, look in the source whether they"
+    " are gone. A blocking snapshot, or a new initial one, removes them.",
+)
+
 RULES = (
     ONE_ROW_PER_KEY,
     NO_LATE_EVENT,
@@ -64,4 +73,5 @@ RULES = (
     ROWS_WERE_INSERTED,
     EVERY_TABLE_IS_MADE,
     NO_LOSS_IS_HELD,
+    SNAPSHOTS_NAME_EVERY_ROW,
 )

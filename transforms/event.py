@@ -51,18 +51,20 @@ class StreamSchema(NamedTuple):
     defaults: tuple[tuple[str, str], ...] = ()
 
 
-SnapshotKind: TypeAlias = Literal["marked", "part", "dump"]
+SnapshotKind: TypeAlias = Literal["marked", "part", "dump", "chunks"]
 """What shows that a snapshot is complete: ``marked``: its first and last row, in a topic. ``part``: nothing; it is of a
 part of the table (``topic`` is a tablet). ``dump``: the feed file says that each window's rows are the whole table
-(``topic`` is the object that they stand in)."""
+(``topic`` is the object that they stand in). ``chunks``: nothing; it is read in pieces between changes, and
+nothing says where it ends."""
 
 MARKED: Final[SnapshotKind] = "marked"
 PART: Final[SnapshotKind] = "part"
 DUMP: Final[SnapshotKind] = "dump"
+CHUNKS: Final[SnapshotKind] = "chunks"
 
 
 class SnapshotRow(NamedTuple):
-    """What a row that a full snapshot read says of the snapshot, by which it is known to be complete.
+    """What a row that a snapshot read says of the snapshot, by which it is known to be complete.
 
     ``removes_at``: where everything is gone that the snapshot does not name: directly before its rows. None where they
     stand as in their topic: before the first of them. ``begins``, ``ends``: whether the row is marked as the first, or
@@ -102,7 +104,7 @@ class Event:
     ``event_at``, ``extracted_at``: when the source made the change, and when the extractor read it, in microseconds
     since 1970 (UTC).
     ``stream_schema``: what the stream itself says of the table.
-    ``snapshot``: of a row that a full snapshot read, what it says of that snapshot.
+    ``snapshot``: of a row that a snapshot read, what it says of that snapshot.
     ``warnings``: the words of the format's warnings (``warning.EventWarning``) that the event gives rise to.
     ``fault``: why the event cannot become a change; the other fields then say what could be read nevertheless.
     """

@@ -48,6 +48,22 @@ class Unproved(NamedTuple):
     source_location: str
 
 
+def in_chunks(accounts: Sequence[Account], brought: frozenset[str]) -> list[snapshots.Snapshot]:
+    """The snapshots in chunks of which the run brings rows, where older changes of the table are known.
+
+    Args:
+        accounts: All accounts of the gold table.
+        brought: The windows that the run brings.
+    """
+    first = _first_position(accounts)
+    some = snapshots.in_chunks((str(row["window"]), row["snapshots"] or ()) for row in accounts)
+    return [
+        one
+        for one in some
+        if one.windows & brought and first is not None and first < one.removes_at
+    ]
+
+
 def of_stream(
     feed: Feed, declared: str, name: str, accounts: Sequence[Account], brought: frozenset[str]
 ) -> tuple[list[dict[str, Any]], list[Unproved]]:

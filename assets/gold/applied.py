@@ -52,6 +52,7 @@ class Applied:
     afterwards. ``rebuilt``: a table was made from all of silver again. ``waits_for``: windows to be derived under a
     changed declaration before gold can follow it. ``stopped``: gold tables that stay as they were, each with the
     reason. ``executors``: which of them did the work. ``held``: a line for each delete that waits for a decision.
+    ``unnamed``: one for each snapshot in chunks that does not name some rows.
     ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys that were counted so.
     """
 
@@ -72,6 +73,7 @@ class Applied:
     stopped: Mapping[str, Stopped] = field(default_factory=dict)
     executors: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     late_keys: tuple[str, ...] = field(default=(), compare=False)
     tied_keys: tuple[str, ...] = field(default=(), compare=False)
     copied_keys: tuple[str, ...] = field(default=(), compare=False)

@@ -80,6 +80,7 @@ def violations_of(done: Applied) -> dict[str, int]:
         rules.ROWS_WERE_INSERTED.name: done.never_inserted,
         rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
         rules.NO_LOSS_IS_HELD.name: len(done.held),
+        rules.SNAPSHOTS_NAME_EVERY_ROW.name: len(done.unnamed),
     }
 
 
@@ -95,5 +96,6 @@ def samples_of(done: Applied) -> dict[str, Markdown]:
     return {
         rules.EVERY_TABLE_IS_MADE.name: bullets(lines),
         rules.NO_LOSS_IS_HELD.name: bullets(done.held),
+        rules.SNAPSHOTS_NAME_EVERY_ROW.name: bullets(done.unnamed),
         **{rule: bullets(some) for rule, some in keys.items()},
     }

@@ -25,7 +25,7 @@ from assets.gold.gold_table import GoldTable
 from assets.gold.plan import TablePlan
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.wording import counted
+from assets.wording import counted, spanned
 from transforms.feed.decisions import Hold
 from transforms.gold import folded_rows
 from transforms.gold.change import Key, LogPosition
@@ -114,6 +114,19 @@ def of_unproved(gold: GoldTable, plan: TablePlan) -> list[Hold]:
     return holds
 
 
+def not_in_chunks(gold: GoldTable, plan: TablePlan) -> list[str]:
+    """A line for each snapshot in chunks that does not name some rows of gold, which are older than it."""
+    lines = []
+    for one in plan.in_chunks:
+        count, keys = _older(gold, one.removes_at)
+        if count:
+            lines.append(
+                f"gold.{plan.feed.name}.{plan.name}: {counted(count, 'row')} from before the incremental snapshot in"
+                f" {spanned(one.windows)}, and not in it{_some_of(_texts(plan, keys), count)}"
+            )
+    return lines
+
+
 def _of_unproved(plan: TablePlan, one: Unproved, count: int, keys: Sequence[Key]) -> Hold:
     return Hold(
         event_id=one.event_id,
@@ -121,9 +134,7 @@ def _of_unproved(plan: TablePlan, one: Unproved, count: int, keys: Sequence[Key]
         table=plan.name,
         operation="snapshot",
         rows=count,
-        keys=tuple(
-            line.partition(": key ")[2] for line in shown_keys(plan.name, keys[:_KEYS_SHOWN])
-        ),
+        keys=_texts(plan, keys),
         windows=tuple(sorted(one.windows)),
         log_position=one.removes_at,
         source_location=one.source_location,
@@ -165,5 +176,13 @@ def _said(one: Hold) -> str:
     rows = counted(one.rows, "row")
     if one.reason == Hold.LOSS:
         return f"{one.operation} ({one.source_location}) would remove {rows}"
-    keys = f" (key {'; '.join(one.keys)}{'; …' if one.rows > len(one.keys) else ''})"
+    keys = _some_of(one.keys, one.rows)
     return f"{one.source_location} is not known to be complete, and gold has {rows} that it does not name{keys}"
+
+
+def _some_of(keys: Sequence[str], count: int) -> str:
+    return f" (key {'; '.join(keys)}{'; …' if count > len(keys) else ''})"
+
+
+def _texts(plan: TablePlan, keys: Sequence[Key]) -> tuple[str, ...]:
+    return tuple(line.partition(": key ")[2] for line in shown_keys(plan.name, keys[:_KEYS_SHOWN]))

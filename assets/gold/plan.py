@@ -32,6 +32,7 @@ from transforms.feed.table_names import gold_name
 from transforms.formats import FORMATS
 from transforms.gold.change import LogPosition
 from transforms.silver.conforming.discovered_tables import Stopped
+from transforms.silver.snapshots import Snapshot
 
 SEVERAL: Final = 2
 """From so many streams on, a range delete of one has to be ordered among the changes of another."""
@@ -54,6 +55,7 @@ class TablePlan:
         waits: Whether changes wait that came before the stream described the table.
         complete_snapshots: The range deletes that complete snapshots stand for, as rows of silver.
         unproved: Snapshots that are not known to be complete.
+        in_chunks: Snapshots in chunks, of which the run brings rows.
         several_streams: Whether the feed's changes came from several streams.
         brought_before: The windows that gold had before the run.
         accounts: What the feed's accounts say of it, a row per window.
@@ -71,6 +73,7 @@ class TablePlan:
     waits: bool = False
     complete_snapshots: Sequence[Mapping[str, Any]] = ()
     unproved: Sequence[snapshot_deletes.Unproved] = ()
+    in_chunks: Sequence[Snapshot] = ()
     several_streams: bool = False
     brought_before: frozenset[str] = frozenset()
     accounts: Sequence[Mapping[str, Any]] = ()
@@ -209,6 +212,7 @@ class FeedPlan:
             waits=waits,
             complete_snapshots=(*epochs, *snapshots),
             unproved=unproved,
+            in_chunks=snapshot_deletes.in_chunks(rows, frozenset(self.windows)),
             several_streams=self._has_several_streams,
             brought_before=self.brought_before,
             accounts=rows,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
 
-from transforms.event import DUMP, MARKED, PART, Event, SnapshotKind
+from transforms.event import CHUNKS, DUMP, MARKED, PART, Event, SnapshotKind
 from transforms.gold.change import LogPosition
 from transforms.record import BronzeRecord
 from transforms.silver.conforming.changes import Row
@@ -46,8 +46,8 @@ class Stretches:
     """The rows of a snapshot that are in one partition.
 
     ``offsets``: the first and last offset of each stretch without a gap. ``begins``: by the offset of each row that is
-    marked as the first of its table, where all is gone that is older. ``ends``: the offsets of those marked as the
-    last.
+    marked as the first of its table, where all is gone that is older; of a snapshot in chunks by 0, directly before the
+    first of its rows. ``ends``: the offsets of those marked as the last.
     """
 
     offsets: list[tuple[int, int]] = field(default_factory=list)
@@ -57,7 +57,8 @@ class Stretches:
     def add(self, others: Stretches) -> None:
         """Put more rows of the snapshot to these."""
         self.offsets = _joined([*self.offsets, *others.offsets])
-        self.begins |= others.begins
+        for offset, position in others.begins.items():
+            self.begins[offset] = min(position, self.begins.get(offset, position))
         self.ends |= others.ends
 
 
@@ -86,15 +87,18 @@ class Collected:
         account = (row.window, row.table, row.source_table, row.declared)
         key = (*account, one.removes_at, one.topic, one.partition, one.kind)
         stretches = self._found.setdefault(key, Stretches())
+        if one.kind == CHUNKS:
+            # All that matters of them is where the first one stands.
+            own = _directly_before(position)
+            stretches.begins = {0: min(own, stretches.begins.get(0, own))}
+            return
         offset, known = one.offset, stretches.offsets
         if known and known[-1][1] == offset - 1:
             known[-1] = (known[-1][0], offset)
         elif not known or known[-1] != (offset, offset):
             known.append((offset, offset))
         if one.begins:
-            # What silver keeps has all numbers of its position.
-            own = cast("LogPosition", position)
-            stretches.begins[offset] = one.removes_at or (*own[:-1], -1)
+            stretches.begins[offset] = one.removes_at or _directly_before(position)
         if one.ends:
             stretches.ends.add(offset)
 
@@ -104,6 +108,12 @@ class Collected:
             _row(record, key[:_OF_ACCOUNT], _text(SnapshotKey(*key[_OF_ACCOUNT:]), stretches))
             for key, stretches in self._found.items()
         ]
+
+
+def _directly_before(position: Sequence[int | None]) -> LogPosition:
+    # What silver keeps has all numbers of its position.
+    own = cast("LogPosition", tuple(position))
+    return (*own[:-1], -1)
 
 
 def _row(record: BronzeRecord, account: Sequence[Any], facts: str) -> Row:
@@ -181,6 +191,30 @@ class Snapshot(NamedTuple):
     removes_at: LogPosition
     windows: frozenset[str]
     is_complete: bool = True
+
+
+def in_chunks(accounts: Iterable[tuple[str, Sequence[str]]]) -> list[Snapshot]:
+    """The snapshots in chunks of one table: each as it begins, and the windows without a gap that have rows of it.
+
+    ``accounts``: each window that has changes of the table, with the texts of its account.
+    """
+    begun: defaultdict[str, list[LogPosition]] = defaultdict(list)
+    for window, texts in accounts:
+        begun[window] += [
+            position
+            for key, stretches in map(read, texts)
+            if key.kind == CHUNKS
+            for position in stretches.begins.values()
+        ]
+    found: list[Snapshot] = []
+    goes_on = False
+    for window, begins in sorted(begun.items()):
+        if begins:
+            last = found.pop() if goes_on else Snapshot(min(begins), frozenset())
+            held = last.windows | {window}
+            found.append(Snapshot(min(last.removes_at, *begins), held, is_complete=False))
+        goes_on = bool(begins)
+    return found
 
 
 def snapshots_of(

@@ -153,6 +153,7 @@ def _applied(
         copied_keys=shown_keys(name, metrics.copied_keys),
         partial_keys=shown_keys(name, metrics.partial_keys),
         held=tuple(held_losses.held_in_words(gold.feed.name, waiting)),
+        unnamed=tuple(held_losses.not_in_chunks(gold, fold.plan)),
         rows=sizes[0],
         tombstones=sizes[1],
         rebuilt=rebuilt,

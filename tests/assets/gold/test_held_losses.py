@@ -23,7 +23,7 @@ from assets.layers import Layer
 from assets.upkeep import compaction_plans
 from assets.upkeep.history_by_spark import HistoryBySpark
 from assets.upkeep.history_in_process import HistoryInProcess
-from expectations.gold import NO_LOSS_IS_HELD
+from expectations.gold import NO_LOSS_IS_HELD, SNAPSHOTS_NAME_EVERY_ROW
 from orchestration.cli.answers.answer import Answer
 from orchestration.cli.decisions import release
 from orchestration.resources import lake_of
@@ -197,6 +197,50 @@ def test_what_is_kept_never_acts_and_compaction_waits_for_the_decision(
     windows = [f"2026-11-20T{hour:02}" for hour in (1, 2, 3, 6)]
     apply_table.apply(lake, shop.feed, ITEM, windows, full_rebuild=True)
     assert shop.keys == [*range(10), 11]
+
+
+def chunk(offset: int, commit: int, keys: Iterable[int]) -> list[str]:
+    """A piece of an incremental snapshot, which was sent behind a commit."""
+    rows = []
+    for at, key in enumerate(keys):
+        one = json.loads(event("r", offset + at, 0, key, "incremental"))
+        one["value"]["source"] |= {"lsn": None, "sequence": json.dumps([str(commit), None])}
+        rows.append(json.dumps(one))
+    return rows
+
+
+def unnamed(done: Applied) -> tuple[int, str]:
+    rule = SNAPSHOTS_NAME_EVERY_ROW.name
+    return violations_of(done)[rule], samples_of(done)[rule]
+
+
+def test_what_an_incremental_snapshot_does_not_name_is_told_and_stays(
+    lake: Lake, tmp_path: Path
+) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=100)
+    assert unnamed(shop.bring(1, snapshot(0, 100, range(6))))[0] == 0
+    assert unnamed(shop.bring(2, [event("u", 10, 150, 5)]))[0] == 0
+    done = shop.bring(3, [*chunk(20, 200, [0, 1]), event("u", 22, 210, 4)])
+    line = "- `gold.shop.item: 3 rows from before the incremental snapshot in 2026-11-20T03, and not in it"
+    # The row that the stream has changed since is there.
+    assert unnamed(done) == (1, f"{line} (key 2; 3; 5)`")
+    done = shop.bring(4, chunk(23, 220, [2, 5]))
+    line = line.replace("3 rows", "1 row").replace("T03", "T03 .. 2026-11-20T04")
+    assert unnamed(done) == (1, f"{line} (key 3)`")
+    assert shop.keys == [*range(6)]
+    # It is told by the runs that bring it. A later one begins anew.
+    assert unnamed(shop.bring(5, [event("u", 30, 300, 1)]))[0] == 0
+    assert unnamed(shop.bring(6, chunk(31, 400, range(6))))[0] == 0
+
+
+def test_spark_tells_what_an_incremental_snapshot_does_not_name(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    shop = Shop(lake_of(str(tmp_path / "warehouse")).by(SPARK), tmp_path / "landing", rows=5)
+    # What nothing is older than has nothing that could be missing.
+    assert unnamed(shop.bring(1, chunk(0, 100, range(4))))[0] == 0
+    assert unnamed(shop.bring(2, [event("u", 9, 150, 1)]))[0] == 0
+    assert "1 row from" in unnamed(shop.bring(3, chunk(10, 200, range(3))))[1]
 
 
 def test_a_first_snapshot_removes_nothing_and_tells_of_nothing(lake: Lake, tmp_path: Path) -> None:

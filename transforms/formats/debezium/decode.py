@@ -78,7 +78,7 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
             event.log_position, event.identity = entry.log_position, entry.identity
         if envelope.operation == "truncate":
             event.scope = {}
-        if envelope.is_snapshot:
+        if envelope.operation == "read" or envelope.is_snapshot:
             event.snapshot = snapshot_row_of(envelope, standing)
         transaction = transaction_of(envelope, mark)
         if is_awaited:

@@ -34,7 +34,7 @@ from typing import Any, Final, NamedTuple
 
 from transforms import json_values
 from transforms.change import EPOCH, STREAM
-from transforms.event import SnapshotRow
+from transforms.event import CHUNKS, SnapshotRow
 from transforms.families.connect import log_entries
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.log_entries import LogEntry
@@ -277,10 +277,10 @@ def _unplaced(envelope: Envelope, file: int) -> LogEntry | Fault:
 
 
 def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | None:
-    """What a row of a full snapshot says of the snapshot; None where it is not known to stand in a topic.
+    """What a row of a snapshot says of the snapshot; None where it is not known to stand in a topic.
 
-    What the snapshot does not name is gone directly before its rows; of a source without places, before the offset of
-    its first row.
+    What a full snapshot does not name is gone directly before its rows; of a source without places, before the offset
+    of its first row.
     """
     connector, place = standing
     message = envelope.message
@@ -288,6 +288,9 @@ def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | Non
         return None
     if (place is None and connector.needed is not None) or not connector.has_one_log:
         return None
+    if not envelope.is_snapshot:
+        where = (message.partition, message.offset)
+        return SnapshotRow(None, True, False, message.topic or "", *where, CHUNKS)
     flag = (envelope.source.text("snapshot") or "").lower()
     removes_at: tuple[int, ...] | None = None
     if place is not None and standing.is_placed:
