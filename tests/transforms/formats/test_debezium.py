@@ -108,7 +108,11 @@ def test_an_event_that_knows_no_place_stands_before_all_that_have_one() -> None:
     found = event(envelope(source=source))
     assert (found.fault, found.log_position, found.dedup_prefix) == (None, (0, 1, 0, 7, 1, 2), 6)
     assert (found.identity, found.segment) == (("shop.public.city", "2", "7"), None)
-    assert found.warnings == ("no_log_position",)
+    assert found.warnings == ("no_log_position", "counted_by_offset")
+    # The feed file may say a key that the messages do not.
+    city = Table("city", ("id",), {"id": "int"}, ("id",))
+    keyed = Feed("shop", "debezium", TOPIC.landing, tables={"town.city": city})
+    assert event(envelope(source=source), feed=keyed).warnings == ("no_log_position",)
     first = event(envelope(source={**MYSQL, "file": "bin.000001", "pos": 4}))
     assert first.log_position == (0, 1, 1, 4, 1, 7)
     read = event(envelope(op="r", source=source))
@@ -226,12 +230,37 @@ def test_a_snapshots_rows_stand_in_the_order_of_their_source(
 def test_a_chunk_of_a_snapshot_stands_behind_what_was_committed_before_it() -> None:
     chunk = {**POSTGRES, "snapshot": "incremental", "lsn": None, "sequence": '["80","80"]'}
     found = event(envelope(op="r", source=chunk), {"id": 1})
-    assert (found.log_position, found.snapshot) == ((0, 1, 80, 0, 1), None)
+    marks = SnapshotRow(None, True, False, "shop.public.city", 2, 7, "chunks")
+    assert (found.log_position, found.snapshot) == ((0, 1, 80, 0, 1), marks)
     before = event(envelope(source={**POSTGRES, "lsn": 79, "sequence": '["60","79"]'}))
     behind = event(envelope(source={**POSTGRES, "lsn": 75, "sequence": '["80","75"]'}))
     assert (before.log_position, behind.log_position) == ((0, 1, 79, 1, 79), (0, 1, 80, 1, 75))
     signal = event(envelope(op="r", source={**MYSQL, "snapshot": "incremental"}), {"id": 1})
-    assert (signal.log_position, signal.snapshot) == ((0, 1, 3, 40, 2, 7), None)
+    assert (signal.log_position, signal.snapshot) == ((0, 1, 3, 40, 2, 7), marks)
+
+
+@pytest.mark.parametrize(
+    ("source", "op", "key", "warned"),
+    [
+        # What a snapshot that a signal asks for has read before: a commit, or a gtid.
+        ({**POSTGRES, "snapshot": "true", "sequence": '["60","70"]'}, "r", None, "blocking"),
+        ({**POSTGRES, "snapshot": "true", "sequence": '[null,"70"]'}, "r", None, None),
+        ({**POSTGRES, "snapshot": "true", "sequence": '["60","70"]'}, "r", {"id": 1}, None),
+        ({**MYSQL, "snapshot": "last", "gtid": "0-1-9"}, "r", None, "blocking"),
+        ({**MYSQL, "snapshot": "last"}, "r", None, None),
+        # No place of its own, so that only the offset tells it from an equal one.
+        ({**MYSQL, "connector": "mariadb", "pos": -58, "gtid": "0-1-9"}, "c", None, "offset"),
+        ({**MYSQL, "connector": "mariadb", "pos": -58, "gtid": "0-1-9"}, "c", {"id": 1}, None),
+        ({**MYSQL, "gtid": "0-1-9"}, "c", None, None),
+        ({"connector": "vitess", "table": "city"}, "c", None, "offset"),
+    ],
+)
+def test_rows_without_a_key_that_may_count_twice_are_told(
+    source: dict[str, Any], op: str, key: dict[str, int] | None, warned: str | None
+) -> None:
+    found = event(envelope(op=op, source=source), key)
+    words = {"blocking": "blocking_snapshot_without_key", "offset": "counted_by_offset"}
+    assert (found.fault, found.warnings) == (None, (words[warned],) if warned else ())
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ from transforms.families.connect import files
 from transforms.formats.debezium import proposing
 from transforms.formats.debezium.decode import decoder
 from transforms.formats.debezium.warnings import (
+    BLOCKING_WITHOUT_KEY,
+    COUNTED_BY_OFFSET,
     NO_LOG_POSITION,
     NOT_AWAITED,
     TEXTS_FOR_BYTES,
@@ -36,7 +38,10 @@ FORMAT = SourceFormat(
     split=files.split,
     decoder=decoder,
     transactional=True,
-    warnings=(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION, TEXTS_FOR_BYTES),
+    warnings=(
+        *(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION, TEXTS_FOR_BYTES),
+        *(BLOCKING_WITHOUT_KEY, COUNTED_BY_OFFSET),
+    ),
     describes_tables=True,
     reads_kafka=True,
     recognise=proposing.recognise,

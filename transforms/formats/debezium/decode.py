@@ -6,7 +6,7 @@ Put here what an operation of Debezium means. Not here: reading messages and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from transforms.event import Event
@@ -23,12 +23,15 @@ from transforms.formats.debezium import schema_changes
 from transforms.formats.debezium.log_positions import (
     Standing,
     has_no_log_position,
+    is_blocking,
     log_entry_of,
     snapshot_row_of,
     standing_of,
 )
 from transforms.formats.debezium.transactions import mark_of, transaction_of, waits
 from transforms.formats.debezium.warnings import (
+    BLOCKING_WITHOUT_KEY,
+    COUNTED_BY_OFFSET,
     NO_LOG_POSITION,
     NOT_AWAITED,
     TEXTS_FOR_BYTES,
@@ -60,6 +63,8 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits(feed)
     drops = _Drops(feed)
+    # Messages of a table that has a key may have none: some extractors write values alone.
+    with_key = _bare_names(feed, {name for name, one in feed.tables.items() if one.key})
 
     def decode(record: BronzeRecord) -> Sequence[Event]:
         envelope = reader.read(record, message(record, feed))
@@ -87,11 +92,20 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         event.warnings = _warnings(
             envelope, images, event, counts_before_commit=counts_before_commit
         )
+        if envelope.key.is_none and event.fault is None and event.name not in with_key:
+            event.warnings += (*_of_bare_rows(envelope, standing),)
         if event.operation == _SCHEMA_CHANGE:
             return [event, *drops.events(envelope, standing)]
         return (event,)
 
     return decode
+
+
+def _bare_names(feed: Feed, declared: Iterable[str]) -> frozenset[str]:
+    """The names of some declared tables, and their former ones, without catalog and schema."""
+    return frozenset(
+        name.rpartition(".")[2] for one in declared for name in (one, *feed.tables[one].was)
+    )
 
 
 class _Drops:
@@ -102,11 +116,7 @@ class _Drops:
     """
 
     def __init__(self, feed: Feed) -> None:
-        self._declared = frozenset(
-            name.rpartition(".")[2]
-            for one, table in feed.tables.items()
-            for name in (one, *table.was)
-        )
+        self._declared = _bare_names(feed, feed.tables)
 
     def events(self, envelope: Envelope, standing: Standing) -> Iterator[Event]:
         """One range delete for each table, where the statement stands; none without a place in the log."""
@@ -163,7 +173,11 @@ def _effect(envelope: Envelope, images: Images) -> str:
 
 
 def _warnings(
-    envelope: Envelope, images: Images, event: Event, *, counts_before_commit: bool
+    envelope: Envelope,
+    images: Images,
+    event: Event,
+    *,
+    counts_before_commit: bool,
 ) -> tuple[str, ...]:
     """What is worth knowing of an event that is taken all the same; seldom anything."""
     found = []
@@ -181,3 +195,12 @@ def _warnings(
     ):
         found.append(NO_LOG_POSITION.word)
     return tuple(found)
+
+
+def _of_bare_rows(envelope: Envelope, standing: Standing) -> Iterator[str]:
+    """What may make rows of a table without a key count twice."""
+    if envelope.is_snapshot:
+        if is_blocking(envelope):
+            yield BLOCKING_WITHOUT_KEY.word
+    elif envelope.operation in ("insert", "update", "delete") and not standing.is_placed:
+        yield COUNTED_BY_OFFSET.word

@@ -309,3 +309,12 @@ def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | Non
 def has_no_log_position(envelope: Envelope) -> bool:
     """Whether the source says that it does not know its log position, as Flink CDC's of MySQL does."""
     return envelope.source.fields.get("file") == "" and envelope.source.fields.get("pos") == 0
+
+
+def is_blocking(envelope: Envelope) -> bool:
+    """Whether a row of a full snapshot is of a blocking one, which a signal has asked for amid the stream.
+
+    It knows what the connector had read before: the last commit, or a gtid. An initial one has read nothing.
+    """
+    fields = envelope.source.fields
+    return _last_commit(fields.get("sequence")) is not None or bool(fields.get("gtid"))

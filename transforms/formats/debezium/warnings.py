@@ -35,3 +35,18 @@ NO_LOG_POSITION = EventWarning(
     "These changes say file '' and pos 0. They stand as they do in their topic, before all"
     " that have a log position; if those are of the same table, take a new snapshot of it.",
 )
+BLOCKING_WITHOUT_KEY = EventWarning(
+    "blocking_snapshot_without_key",
+    "tables_without_key_have_no_blocking_snapshot",
+    "No blocking snapshot was taken of a table without a key.",
+    "Such a snapshot says the place of its signal, and is read later: what changed in between comes again, and counts"
+    " twice where no key tells the rows apart. Give the table a key, or take an initial snapshot.",
+)
+COUNTED_BY_OFFSET = EventWarning(
+    "counted_by_offset",
+    "rows_without_key_count_once",
+    "A change of a table without a key says where it stands in its source's log.",
+    "Nothing but the record's offset tells such a change from an equal one, as with MariaDB from 11.4 on: what a"
+    " connector sends again, after its worker was killed, counts twice. Give the table a key, or take an initial"
+    " snapshot after each restart.",
+)
