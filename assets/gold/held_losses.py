@@ -29,7 +29,7 @@ from assets.wording import counted, spanned
 from transforms.feed.decisions import Hold
 from transforms.gold import folded_rows
 from transforms.gold.change import Key, LogPosition
-from transforms.gold.columns import LOG_POSITION
+from transforms.gold.columns import KEY, LOG_POSITION
 from transforms.gold.fold_rows import keys_of
 
 _KEYS_SHOWN: Final = 10
@@ -147,7 +147,9 @@ def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
     if not stored.exists:
         return 0, []
     if gold.lake.choice.fits_in_process(stored.size, stored.stored_rows):
-        rows = stored.read(folded_rows.rows_schema(gold.table))
+        known = folded_rows.rows_schema(gold.table)
+        names = (*(gold.table.key or (KEY,)), LOG_POSITION)
+        rows = stored.read(pa.schema([known.field(name) for name in names]))
         positions = rows[LOG_POSITION].to_pylist()
         older = rows.filter(pa.array([tuple(one) < position for one in positions], pa.bool_()))
         keys = sorted(keys_of(gold.table, older), key=lambda key: [text or "" for text in key])
