@@ -45,8 +45,8 @@ NO_EVENT_TWICE = Rule(
     "no_event_twice",
     "warning",
     "No event was delivered twice within its window, or once more after its history was compacted.",
-    "Repeats were left out; many of them mean that the extractor restarts often, or that a window of compacted history"
-    " was derived again.",
+    "They count once. An extractor that begins again sends what it had sent, and a file that is written again has what"
+    " it had; a window of compacted history that is derived again has only these.",
 )
 NOTHING_QUARANTINED = Rule(
     "nothing_quarantined",

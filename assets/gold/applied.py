@@ -28,14 +28,14 @@ def shown_keys(table: str, keys: Sequence[Key]) -> tuple[str, ...]:
 class AppliedTable:
     """One gold table after an apply.
 
-    ``rows``, ``tombstones``: how many it has. ``repeats``: how many of the run's events had come before.
+    ``rows``, ``tombstones``: how many it has. ``in_gold_already``: how many of the run's events it had.
     ``range_deletes``: what its range deletes did.
     """
 
     name: str
     rows: int
     tombstones: int
-    repeats: int
+    in_gold_already: int
     range_deletes: tuple[RangeDeleteEffect, ...] = ()
 
 
@@ -43,7 +43,7 @@ class AppliedTable:
 class Applied:
     """What an apply did, summed over the gold tables of one declared table.
 
-    ``changes``: events that the run brings. ``repeats``: those of them that are known to have come before.
+    ``changes``: events that the run brings. ``in_gold_already``: those of them that gold is known to have had.
     ``superseded``: those that are at an earlier position than their key's last change and change nothing; they are late
     or repeats, and nothing tells which. ``keys``: keys that changed. ``refolded``: keys that were folded from all their
     changes; ``keys_with_late_events``: those of them of which an event came late and changed what the table has.
@@ -58,7 +58,7 @@ class Applied:
 
     tables: tuple[AppliedTable, ...] = ()
     changes: int = 0
-    repeats: int = 0
+    in_gold_already: int = 0
     superseded: int = 0
     keys: int = 0
     refolded: int = 0

@@ -37,8 +37,8 @@ def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Appli
     context.log.info(
         f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
         f" and {counted(done.tombstones, 'tombstone')}"
-        + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
-        + (f"; {done.superseded:,} superseded: late, or repeats" if done.superseded else "")
+        + (f"; {done.in_gold_already:,} in gold already" if done.in_gold_already else "")
+        + (f"; {done.superseded:,} superseded: late, or in gold already" if done.superseded else "")
         + (
             f"; {counted(done.keys_with_late_events, 'key')} with late events"
             if done.keys_with_late_events
@@ -59,7 +59,7 @@ def facts(
         "windows_of_run": first_and_last(windows),
         "seconds": round(seconds, 1),
         "changes_applied": done.changes,
-        "repeats_of_other_windows": done.repeats,
+        "in_gold_already": done.in_gold_already,
         "superseded": done.superseded,
         "keys_changed": done.keys,
         "keys_refolded": done.refolded,

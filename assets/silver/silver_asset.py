@@ -136,7 +136,7 @@ def summary(feed: Feed, total: Mapping[str, int]) -> str:
         f" = {counted(total['changes'], 'change')}"
         + (f" + {total['control']:,} control" if total["control"] else "")
         + (f" + {total['held']:,} held" if total["held"] else "")
-        + f" + {counted(total['duplicates'], 'duplicate')} of the same window"
+        + f" + {counted(total['duplicates'], 'duplicate')}"
         + f" + {total['quarantined']:,} quarantined"
         + (f" + {total['too_late']:,} too late" if total["too_late"] else "")
     )

@@ -34,15 +34,28 @@ def show(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
         )
         for outcome in outcomes
     ]
-    # Most sources have neither commits nor deletes that wait: these columns are shown where they have numbers.
-    rare = [
-        name
-        for name in ("control", "held")
-        if any(getattr(line, name) for _, lines in by_feed for _, line in lines)
-    ]
-    heads = ("events", "changes", "duplicates", "quarantined", *rare, "rows", "tombstones")
+    # Most runs have neither repeats, nor commits, nor deletes that wait: columns are shown where they have numbers.
+    already, rare = (
+        [
+            name
+            for name in names
+            if any(getattr(line, name) for _, lines in by_feed for _, line in lines)
+        ]
+        for names in (("in_gold_already",), ("control", "held"))
+    )
+    heads = (
+        "events",
+        "changes",
+        *already,
+        "duplicates",
+        "quarantined",
+        *rare,
+        "rows",
+        "tombstones",
+    )
     for head in heads:
-        table.numbers("source events" if head == "events" else head, "between words")
+        called = "source events" if head == "events" else head.replace("_", " ")
+        table.numbers(called, "between words")
     for feed, lines in by_feed:
         for name, line in lines:
             numbers = [getattr(line, head) for head in heads]

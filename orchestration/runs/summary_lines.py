@@ -25,7 +25,8 @@ SHOWN = 4
 class TableLine:
     """What became of one table's events in a run, and how large the table is now.
 
-    ``rows`` and ``tombstones`` are None where the run did not make the table.
+    ``in_gold_already``: changes that gold had, from an earlier run of the window or from another one. ``rows`` and
+    ``tombstones`` are None where the run did not make the table.
     """
 
     events: int = 0
@@ -36,13 +37,14 @@ class TableLine:
     tombstones: int | None = None
     control: int = 0
     held: int = 0
+    in_gold_already: int = 0
 
 
 def table_lines(outcome: Outcome) -> dict[str, TableLine]:
     """One line per table, by its name: events from silver's accounts, sizes from gold's metadata.
 
-    A repeat of an event that another window had delivered before counts as a duplicate, too, so that
-    events = changes + duplicates + quarantined + control + held. What came too late is in quarantine.
+    events = changes + duplicates + quarantined + control + held, as in the accounts. What came too late is in
+    quarantine.
     """
     lines: dict[str, TableLine] = {}
     for path, values in outcome.metadata:
@@ -57,9 +59,7 @@ def table_lines(outcome: Outcome) -> dict[str, TableLine]:
                 line.held += _int(account["held"])
     for table in gold_tables(outcome):
         line = lines.setdefault(str(table["name"]), TableLine())
-        repeats = _int(table["repeats"])
-        line.changes -= repeats
-        line.duplicates += repeats
+        line.in_gold_already += _int(table["in_gold_already"])
         line.rows, line.tombstones = _int(table["rows"]), _int(table["tombstones"])
     return lines
 
@@ -69,9 +69,11 @@ def lines_in_words(outcome: Outcome) -> Iterator[str]:
     for name, line in sorted(table_lines(outcome).items()):
         if line == TableLine():
             continue
+        already = f" ({line.in_gold_already:,} in gold already)" if line.in_gold_already else ""
         yield (
             f"{IN_ALL} {outcome.plan.feed.name}.{name}: {counted(line.events, 'source event')}"
-            f" = {counted(line.changes, 'change')} + {counted(line.duplicates, 'duplicate')}"
+            f" = {counted(line.changes, 'change')}{already}"
+            f" + {counted(line.duplicates, 'duplicate')}"
             f" + {line.quarantined:,} quarantined"
             + (f" + {line.control:,} control" if line.control else "")
             + (f" + {line.held:,} held" if line.held else "")

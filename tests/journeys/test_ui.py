@@ -53,7 +53,7 @@ def test_gold_shows_its_rows_columns_and_storage(page: Page) -> None:
         expect(page.get_by_text(column, exact=True).first).to_be_visible()
     expect(page.get_by_text("decimal(6,2)").first).to_be_visible()
     expect(page.get_by_text("gold.zoo.pets", exact=True).first).to_be_visible()
-    for name in ("seconds", "keys_changed", "repeats_of_other_windows"):
+    for name in ("seconds", "keys_changed", "in_gold_already"):
         expect(page.get_by_text(name, exact=True).first).to_be_visible()
 
 

@@ -140,7 +140,7 @@ def _applied(
     return Applied(
         tables=(AppliedTable(name, *sizes, metrics.repeats, effects),),
         changes=metrics.deliveries,
-        repeats=metrics.repeats,
+        in_gold_already=metrics.repeats,
         superseded=metrics.superseded,
         keys=metrics.keys,
         refolded=metrics.refolded,

@@ -97,7 +97,7 @@ def test_a_window_of_partial_updates_that_comes_again_is_not_late(zoo: Zoo) -> N
     zoo.run("03")
     again = zoo.again("03")
     # Its last event is known; what stands before it has changed nothing.
-    assert (again.repeats, again.superseded, again.refolded) == (1, 2, 1)
+    assert (again.in_gold_already, again.superseded, again.refolded) == (1, 2, 1)
 
 
 def test_a_newer_drop_of_an_hour_that_was_run_makes_nothing_late(zoo: Zoo) -> None:
@@ -116,17 +116,17 @@ def test_a_late_update_is_late_once_and_its_window_again_is_a_repeat(zoo: Zoo) -
     zoo.lay("04/b", LATE)
     done = zoo.run("04")
     assert zoo.rows() == {(1, "Ava", 7)}
-    assert (done.keys_with_late_events, done.refolded, done.repeats, done.superseded) == (
+    assert (done.keys_with_late_events, done.refolded, done.in_gold_already, done.superseded) == (
         1,
         1,
         0,
         0,
     )
     again = zoo.again("04")
-    assert (again.refolded, again.repeats, again.superseded) == (1, 0, 1)
+    assert (again.refolded, again.in_gold_already, again.superseded) == (1, 0, 1)
     # Another window that repeats it is known by silver.
     zoo.lay("05/c", LATE)
-    assert zoo.again("05").repeats == 1
+    assert zoo.again("05").in_gold_already == 1
 
 
 def test_a_late_update_whose_column_newer_ones_say_changes_nothing(zoo: Zoo) -> None:

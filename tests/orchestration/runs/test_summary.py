@@ -49,13 +49,13 @@ def silver(*accounts: object) -> tuple[str, dict[str, object]]:
 
 
 def gold(
-    asset: str, rows: int, tombstones: int = 0, repeats: int = 0, table: str = ""
+    asset: str, rows: int, tombstones: int = 0, already: int = 0, table: str = ""
 ) -> tuple[str, dict[str, object]]:
-    return made_of(asset, size(table or asset, rows, tombstones, repeats))
+    return made_of(asset, size(table or asset, rows, tombstones, already))
 
 
-def size(name: str, rows: int, tombstones: int = 0, repeats: int = 0) -> dict[str, object]:
-    sizes = {"rows": rows, "tombstones": tombstones, "repeats": repeats}
+def size(name: str, rows: int, tombstones: int = 0, already: int = 0) -> dict[str, object]:
+    sizes = {"rows": rows, "tombstones": tombstones, "in_gold_already": already}
     return {"name": name, **sizes, "range_deletes": []}
 
 
@@ -109,10 +109,14 @@ def test_a_table_is_one_line_over_all_windows_and_runs() -> None:
     }
 
 
-def test_a_repeat_from_another_window_counts_as_a_duplicate_so_that_the_sum_is_right() -> None:
-    made = outcome(silver(account("orders", 10, 9, 0, 1)), gold("orders", 5, repeats=3))
+def test_what_gold_had_already_is_a_change_and_no_duplicate() -> None:
+    made = outcome(silver(account("orders", 10, 9, 0, 1)), gold("orders", 5, already=3))
     line = summary_lines.table_lines(made)["orders"]
-    assert (line.events, line.changes, line.duplicates, line.quarantined) == (10, 6, 3, 1)
+    assert (line.events, line.changes, line.duplicates, line.quarantined) == (10, 9, 0, 1)
+    assert line.in_gold_already == 3
+    assert "9 changes (3 in gold already) + 0 duplicates" in next(
+        summary_lines.lines_in_words(made)
+    )
     assert line.events == line.changes + line.duplicates + line.quarantined
 
 
@@ -127,10 +131,10 @@ def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> No
 def test_gold_tables_that_are_named_by_their_schemas_are_on_the_lines_of_their_events() -> None:
     made = outcome(
         silver(account("zoo__pets", 2, 2, 0, 0), account("farm__pets", 3, 3, 0, 0)),
-        made_of("pets", size("farm__pets", 1, 1, repeats=1), size("zoo__pets", 2)),
+        made_of("pets", size("farm__pets", 1, 1, already=1), size("zoo__pets", 2)),
     )
     assert summary_lines.table_lines(made) == {
-        "farm__pets": summary_lines.TableLine(3, 2, 1, 0, 1, 1),
+        "farm__pets": summary_lines.TableLine(3, 3, 0, 0, 1, 1, in_gold_already=1),
         "zoo__pets": summary_lines.TableLine(2, 2, 0, 0, 2, 0),
     }
 
