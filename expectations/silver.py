@@ -56,6 +56,14 @@ NOTHING_QUARANTINED = Rule(
     " and replay them (`weir quarantine export <feed>`, `weir quarantine replay <feed>`), or give them up with"
     " `weir quarantine dismiss <feed>`.",
 )
+MOST_EVENTS_ARE_TAKEN = Rule(
+    "most_events_are_taken",
+    "failing",
+    "In no table was most of what a run brings refused: half of its events, and at least 20.",
+    "That is seldom the data and mostly the feed file: a type, a key or a table's name that was declared wrong."
+    " `weir quarantine list <feed>` says what did not fit. Nothing is lost: what is in quarantine is taken when the"
+    " declaration fits it.",
+)
 TABLES_ARE_DECLARED = Rule(
     "tables_are_declared",
     "warning",
@@ -131,6 +139,7 @@ COMMON = (
     SNAPSHOTS_ARE_IN_ORDER,
     NO_EVENT_TWICE,
     NOTHING_QUARANTINED,
+    MOST_EVENTS_ARE_TAKEN,
     TABLES_ARE_DECLARED,
     COLUMNS_ARE_DECLARED,
     NOTHING_TOO_LATE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -40,6 +40,10 @@ TO_QUARANTINE = ("quarantined", "too_late", "derived_quarantined")
 
 FEW_LATE = 10
 """In a window that has other events, too, so many of a table may be too late: of a small window they are soon most."""
+
+
+FEW_REFUSED = 20
+"""So many records of a table may be in quarantine, whatever share of it they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.SNAPSHOTS_ARE_IN_ORDER.name: len(findings.unordered),
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"] - findings.dismissed,
+        rules.MOST_EVENTS_ARE_TAKEN.name: sum(mostly_refused(findings).values()),
         rules.TABLES_ARE_DECLARED.name: sum(
             row["changes"] for row in accounts if row["declared"] is None
         ),
@@ -115,6 +120,25 @@ def _miscounted(findings: Findings, total: Mapping[str, int]) -> int:
         + abs(findings.written - sum(total[name] for name in STORED))
         + abs(findings.quarantined - quarantined)
     )
+
+
+def mostly_refused(findings: Findings) -> dict[str, int]:
+    """By table how many of its events are in quarantine, where these are most of what the run brings of it."""
+    events, refused = Counter[str](), Counter[str]()
+    for row in findings.accounts:
+        name = row["table"] or _NO_TABLE
+        events[name] += row["events"] - row["duplicates"]
+        refused[name] += row["quarantined"]
+    most = {
+        name: count
+        for name, count in refused.items()
+        if count >= FEW_REFUSED and 2 * count >= events[name]
+    }
+    return most if sum(most.values()) > findings.dismissed else {}
+
+
+_NO_TABLE: Final = "(no table)"
+"""How records are called that say of no table that they are for it."""
 
 
 def mostly_late(
@@ -204,12 +228,16 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         f" {code(epoch_line(name, one.declared, one.window) + ' --snapshot complete')}"
         for one in findings.unordered
     ]
+    refused = [
+        f"{name}: {count:,} of its events" for name, count in mostly_refused(findings).items()
+    ]
     too_late = [
         f"{row['table']}: {row['too_late']:,} in window {row['window']}" for row in findings.late
     ]
     return {
         rules.NO_CONFLICTING_PAYLOADS.name: bullets(findings.conflicts),
         rules.IS_FRESH.name: bullets(one.in_words() for one in findings.stale),
+        rules.MOST_EVENTS_ARE_TAKEN.name: bullets(refused),
         rules.MOST_EVENTS_ARE_IN_TIME.name: bullets(too_late),
         rules.TABLES_ARE_DECLARED.name: bullets(undeclared),
         rules.COLUMNS_ARE_DECLARED.name: bullets(undeclared_columns(accounts)),
@@ -291,7 +319,7 @@ def _samples_of_counts(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[st
 
 
 def _lines(accounts: Iterable[Mapping[str, Any]], count: str) -> Markdown:
-    numbers = [(row.get(count, 0), row["window"], row["table"] or "(no table)") for row in accounts]
+    numbers = [(row.get(count, 0), row["window"], row["table"] or _NO_TABLE) for row in accounts]
     most = sorted((one for one in numbers if one[0]), key=lambda one: (-one[0], *one[1:]))
     return bullets(f"{table}: {number:,} in {window}" for number, window, table in most[:SHOWN])
 

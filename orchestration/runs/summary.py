@@ -6,6 +6,7 @@ Put here how it looks. Not here: the numbers (``summary_lines``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from assets.asset_keys import table_name_of
 from assets.gold.range_deletes import RangeDeleteEffect, effect_lines
@@ -20,48 +21,7 @@ from transforms.display.markdown import block_lines, bullet_text
 
 def show(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
     """Print the table, what the checks found and what went wrong."""
-    table = Grid()
-    table.column("table", "never")
-    by_feed = [
-        # A response without events is a record, and has nothing to show.
-        (
-            outcome.plan.feed.name,
-            [
-                (name, line)
-                for name, line in sorted(table_lines(outcome).items())
-                if line != TableLine()
-            ],
-        )
-        for outcome in outcomes
-    ]
-    # Most runs have neither repeats, nor commits, nor deletes that wait: columns are shown where they have numbers.
-    already, rare = (
-        [
-            name
-            for name in names
-            if any(getattr(line, name) for _, lines in by_feed for _, line in lines)
-        ]
-        for names in (("in_gold_already",), ("control", "held"))
-    )
-    heads = (
-        "events",
-        "changes",
-        *already,
-        "duplicates",
-        "quarantined",
-        *rare,
-        "rows",
-        "tombstones",
-    )
-    for head in heads:
-        called = "source events" if head == "events" else head.replace("_", " ")
-        table.numbers(called, "between words")
-    for feed, lines in by_feed:
-        for name, line in lines:
-            numbers = [getattr(line, head) for head in heads]
-            table.row(
-                f"{feed}.{name}", *("-" if value is None else f"{value:,}" for value in numbers)
-            )
+    table = table_of(outcomes)
     if table.has_rows():
         sheet.line()
         sheet.grid(table)
@@ -77,6 +37,39 @@ def show(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
             sheet.line(text)
         for error in outcome.errors:
             sheet.lines(f"error: {error}", "red")
+
+
+_HEADS: Final = (
+    *("events", "changes", "in_gold_already", "duplicates", "quarantined", "control", "held"),
+    *("rows", "tombstones"),
+)
+_SELDOM: Final = frozenset(("in_gold_already", "control", "held"))
+"""Columns that are shown where they have numbers: most runs repeat nothing, and have neither commits nor holds."""
+
+
+def table_of(outcomes: Sequence[Outcome]) -> Grid:
+    """A line for each table of which something came."""
+    table = Grid()
+    table.column("table", "never")
+    # A response without events is a record, and has nothing to show.
+    lines = [
+        (f"{outcome.plan.feed.name}.{name}", line)
+        for outcome in outcomes
+        for name, line in sorted(table_lines(outcome).items())
+        if line != TableLine()
+    ]
+    heads = [
+        head
+        for head in _HEADS
+        if head not in _SELDOM or any(getattr(line, head) for _, line in lines)
+    ]
+    for head in heads:
+        called = "source events" if head == "events" else head.replace("_", " ")
+        table.numbers(called, "between words")
+    for name, line in lines:
+        numbers = [getattr(line, head) for head in heads]
+        table.row(name, *("-" if value is None else f"{value:,}" for value in numbers))
+    return table
 
 
 def effects_in_words(outcome: Outcome) -> Iterator[str]:

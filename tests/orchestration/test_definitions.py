@@ -42,6 +42,7 @@ SILVER_CHECKS = {
     "no_event_twice": False,
     "no_conflicting_payloads": False,
     "nothing_quarantined": False,
+    "most_events_are_taken": False,
     "tables_are_declared": False,
     "columns_are_declared": False,
     "nothing_too_late": False,
@@ -57,6 +58,7 @@ GOLD_CHECKS = {
     "rows_were_inserted": False,
     "every_table_is_made": False,
     "no_loss_is_held": False,
+    "snapshots_name_every_row": False,
 }
 
 MADE_OF_TPCH = (
