@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -22,6 +23,7 @@ from transforms.display.markdown import (
     paragraphs,
 )
 from transforms.feed.feed import Feed
+from transforms.silver.conforming.faults import MISFIT, misfits_told
 
 REASONS: Final = 10
 """So many reasons are shown, the most frequent ones."""
@@ -45,7 +47,7 @@ def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> Markdown:
     if not groups:
         return NOTHING
     shown = [one for group in groups for one in group.records[:SHOWN]]
-    in_short = [*map(_in_short, groups)]
+    in_short = [line for group in groups for line in (_in_short(group), *_by_column(group))]
     if not found.is_all:
         in_short.append(f"(these are the first {LOOKED_AT:,} events; there are more)")
     contents = words.hidden(shown) if feed.masks_columns else payloads(quarantine, shown)
@@ -64,6 +66,21 @@ def _in_short(group: Grouped) -> str:
     return (
         f"{group.reason}: {number}; first {first.id[: words.ID]}, {first.where}, {of}{first.detail}"
     )
+
+
+def _by_column(group: Grouped) -> Iterator[str]:
+    """How often which column had a value that does not fit it, with an example, the most frequent ones first."""
+    if group.reason != MISFIT or len(group.records) == 1:
+        return
+    counts, examples = Counter[str](), dict[str, str]()
+    for record in group.records:
+        of = f"{record.table}." if record.table else ""
+        for one in misfits_told(record.detail):
+            name = f"{of}{one.column}"
+            counts[name] += 1
+            examples.setdefault(name, f"no {one.kind}, such as {one.value}")
+    for name, count in counts.most_common(REASONS):
+        yield f"{name}: {counted(count, 'value')} {'is' if count == 1 else 'are'} {examples[name]}"
 
 
 def _commands(feed: Feed, groups: Sequence[Grouped]) -> Iterator[Markdown]:

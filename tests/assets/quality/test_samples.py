@@ -63,11 +63,12 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     assert made.violations["nothing_quarantined"] == 3
     ids = {one.source_location[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
     in_short, *rest = findings.samples(lake, made.findings)["nothing_quarantined"].split("\n\n")
-    first, second = in_short.splitlines()
+    first, by_column, second = in_short.splitlines()
     assert first == (
         f"- `value_does_not_fit: 2 records; first {ids[2]}, 2025-11-20/03/a.json line 2,"
         " pets: id is x2, which is no int`"
     )
+    assert by_column == "- `pets.id: 2 values are no int, such as x2`"
     assert second.startswith(f"- `damaged_record: 1 record; first {ids[4]}, ")
     # Each record with its id, its source location, what was found, and its beginning as text.
     title, table = rest[0], rest[1].splitlines()

@@ -92,13 +92,17 @@ class Conformed:
             return Fault(
                 "unknown_position", f"the event's log position is {shown(event.log_position)}"
             )
-        for name in unfit_after:
-            return faults.misfit(name, event.after[name], declaration)
         # Of the old image only the key's columns reach gold; on a key change all columns do, because the row moves to
         # the new key.
-        for name in unfit_before:
-            if moved or name in (declaration.key_columns or ()):
-                return faults.misfit(name, event.before[name], declaration)
+        unfit = {
+            name: event.before[name]
+            for name in unfit_before
+            if moved or name in (declaration.key_columns or ())
+        }
+        unfit |= {name: event.after[name] for name in unfit_after}
+        if unfit:
+            assert declaration.column_types is not None  # without types nothing is judged
+            return faults.misfits(unfit, declaration.column_types)
         found: Fault | None = None
         if self.scope is not None:
             found = faults.scope_fault(self.scope, declaration)

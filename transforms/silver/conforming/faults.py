@@ -6,7 +6,9 @@ Put here each reason why a declaration refuses an event. Not here: the declarati
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from transforms.event import Event, Image, Value
 from transforms.fault import Fault, shown
@@ -17,12 +19,42 @@ from transforms.silver.conforming.declarations import Declaration
 Key = tuple[str | None, ...]
 
 
-def misfit(name: str, value: Value, declaration: Declaration) -> Fault:
-    """A value that goes into gold or into the key, and that its column's type cannot hold."""
-    assert declaration.column_types is not None  # without types nothing is judged
-    kind = declaration.column_types[name]
-    seen = f"{len(value)} bytes" if isinstance(value, bytes) else shown(value)
-    return Fault("value_does_not_fit", f"{name} is {seen}, which is no {kind}")
+def misfits(values: Image, kinds: Mapping[str, str | None]) -> Fault:
+    """Values that go into gold or into the key, and that their columns' types cannot hold: all of the event's.
+
+    ``kinds``: the type of each column.
+    """
+    told = [
+        f"{name} is {_seen(value)}, which is no {kinds[name]}" for name, value in values.items()
+    ]
+    more = f"{_BETWEEN}{len(told) - _TOLD:,} more" if len(told) > _TOLD else ""
+    return Fault(MISFIT, _BETWEEN.join(told[:_TOLD]) + more)
+
+
+def _seen(value: Value) -> str:
+    return f"{len(value)} bytes" if isinstance(value, bytes) else shown(value)
+
+
+MISFIT: Final = "value_does_not_fit"
+_TOLD: Final = 20
+"""So many values of an event are told."""
+_BETWEEN: Final = "; "
+_ONE_MISFIT: Final = re.compile(
+    r"(?:^|; )(?P<column>\S.*?) is (?P<value>.*?), which is no (?P<kind>[^;]*?)(?=; |$)", re.DOTALL
+)
+
+
+class Misfit(NamedTuple):
+    """A value of an event that its column cannot hold, as the fault shows it."""
+
+    column: str
+    value: str
+    kind: str
+
+
+def misfits_told(detail: str) -> list[Misfit]:
+    """Read for a summary what ``misfits`` has told of an event."""
+    return [Misfit(*found.groups()) for found in _ONE_MISFIT.finditer(detail)]
 
 
 def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault | None:
