@@ -141,6 +141,7 @@ class SourceFormat:
     - ``tables``: the gold tables of a feed, by their names: those that it declares under ``tables``, or what follows
       from other declarations (predicates, vertex and edge types).
     - ``declares``: the keys of a feed file that say which tables there are.
+    - ``has_placeholders``: whether a text stands for values that the source did not log; a feed file can say which.
     - ``describes_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
     - ``extra_assets``: the Dagster assets that only feeds of this format have. Definitions and progress read this list.
 
@@ -148,6 +149,8 @@ class SourceFormat:
 
     - ``transactional``: whether events can be part of transactions, whose changes wait for the commit.
     - ``crosses_streams``: whether range deletes reach rows of other streams, by time, and not only of their own.
+    - ``arrives_by``: for a format whose events have no times: the column that says which changes its source sends in
+      their order; positions that begin again then show by the order in which they came.
     - ``cross_stream_matcher``: makes what says where a table's changes stand in other streams; None where nothing does.
 
     What a user should know:
@@ -174,6 +177,7 @@ class SourceFormat:
     warnings: tuple[EventWarning, ...] = ()
     needs_whole_objects: bool = False
     describes_tables: bool = False
+    has_placeholders: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
     operations_so_far: Callable[[bytes], tuple[str, int] | None] | None = None
@@ -182,6 +186,7 @@ class SourceFormat:
     surveyor: Callable[[Feed], Survey] | None = None
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
+    arrives_by: str | None = None
     cross_stream_matcher: Callable[[Feed, str], CrossStreamMatcher | None] | None = None
     recognise: Recognise | None = None
     propose: Propose | None = None

@@ -90,6 +90,8 @@ ACCOUNTING = T.StructType(
         T.StructField("first_position", T.ArrayType(T.LongType()), True),
         T.StructField("last_position", T.ArrayType(T.LongType()), True),
         T.StructField("snapshots", T.ArrayType(T.StringType()), True),
+        T.StructField("trails", T.ArrayType(T.StringType()), True),
+        T.StructField("falls", T.ArrayType(T.StringType()), True),
         T.StructField("warnings", T.MapType(T.StringType(), T.LongType()), False),
         T.StructField("stream_schemas", T.ArrayType(STREAM_SCHEMA), True),
         T.StructField("declaration", T.StringType(), False),
@@ -105,9 +107,10 @@ where range deletes may reach other streams, one label that lists the streams of
 newest of the changes; null where its events have no times. ``stream``: the one stream that the changes came from; null
 where there are several, or none. ``first_position``, ``last_position``: where the oldest and the newest of them stand;
 only epoch and phase where the feed has several streams. ``snapshots``: which stretches of which snapshots the window
-holds (``transforms/silver/snapshots.py``). ``warnings``: how many events have each of the format's. ``stream_schemas``:
-what the stream says of a table that the feed does not declare. ``declaration``: the digest of what the feed declared
-when the window was derived.
+holds (``transforms/silver/snapshots.py``). ``trails``: the changes of each part of the source that stand highest and
+lowest; ``falls``: those that stand below such as were made before them (``transforms/silver/trails.py``).
+``warnings``: how many events have each of the format's. ``stream_schemas``: what the stream says of a table that the
+feed does not declare. ``declaration``: the digest of what the feed declared when the window was derived.
 """
 
 ANNOUNCED = ""

@@ -139,7 +139,9 @@ def classified(
         whole = run.staged(run.sorted(parts, ("transaction",), (), most), Commits())
         rows = run.looked_up(rows, whole, "transaction", "commit")
     ordered = run.in_order(rows, "sort_key", Ranges("shard", SHARDS), most)
-    found = run.cached(run.staged(ordered, Classify(feed, compaction_watermarks)))
+    found = run.cached(
+        run.staged(ordered, Classify(feed, compaction_watermarks, source.arrives_by))
+    )
     counts = Accounts()
     _count(run, found, counts)
     return Classified(run, [found], counts, [*cached, found])

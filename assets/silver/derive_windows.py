@@ -21,7 +21,7 @@ from assets.columns.silver_rows import written_rows
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import classifying, findings, schema_changes
+from assets.silver import classifying, findings, known_events, schema_changes
 from assets.silver.classifying import Classified
 from assets.silver.findings import Findings
 from assets.silver.plan import SilverPlan
@@ -78,9 +78,10 @@ def derive(
 def derived(lake: Lake, plan: SilverPlan) -> Derived:
     """``derive`` by a plan, for a caller that holds silver's lock."""
     made = classifying.of_plan(lake, plan)
-    accounts = stored_accounts(plan.feed, plan.declared, made.accounts)
+    accounts: Sequence[StoredAccount] = stored_accounts(plan.feed, plan.declared, made.accounts)
     _refuse(lake, plan, made, accounts)
     written = _commit(lake, plan, made, accounts)
+    accounts = written.accounts
     dismissed = _dismissed(plan, made)
     made.free()
     all_accounts = [*plan.others, *accounts]
@@ -95,7 +96,9 @@ def derived(lake: Lake, plan: SilverPlan) -> Derived:
         written=written.silver,
         quarantined=written.quarantine,
         falls=accounting.falls(all_accounts),
-        restarts=log_resets.restarts(all_accounts),
+        restarts=log_resets.restarts(
+            all_accounts, {one.window for one in plan.feed.decisions.epochs}
+        ),
         unordered=log_resets.unordered_snapshots(all_accounts),
         late=findings.mostly_late(accounts, plan.others),
         stale=findings.stale_lags(plan.feed, accounts, datetime.now(UTC)),
@@ -136,11 +139,13 @@ class Written(NamedTuple):
     """What the commits of a run wrote: how many rows of silver and of quarantine, by what Delta says.
 
     ``waiting``: the events of transactions that their window does not hold whole; None where Spark has stored them.
+    ``accounts``: as they are stored.
     """
 
     silver: int
     quarantine: int
     waiting: pa.Table | None
+    accounts: Sequence[StoredAccount]
 
 
 def _commit(
@@ -159,8 +164,9 @@ def _commit(
     if plan.transactions is not None:
         events = open_events.events_of(made.of_kind(CHANGES, IN_BASE))
         waiting = open_events.put(lake, plan.feed, events, made.counts.open_events, plan.windows)
+    accounts = known_events.with_new_falls(plan, accounts)
     table.replace_windows(accounts, plan.windows)
-    return Written(silver, quarantine, waiting)
+    return Written(silver, quarantine, waiting, accounts)
 
 
 _KINDS: Final = {

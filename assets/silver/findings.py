@@ -25,6 +25,7 @@ from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.formats import FORMATS
+from transforms.moments import moment_of
 from transforms.proposing.entries import Proposal
 from transforms.proposing.feed_file import lines_of
 from transforms.proposing.proposed_tables import of_tables
@@ -217,12 +218,7 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         for row in findings.falls
     ]
     name = findings.feed.name
-    fallen += [
-        f"{one.table}: all positions of window {one.window} are lower than those of {one.before}, although its newest"
-        f" change is of {one.newest:%Y-%m-%d %H:%M:%S} UTC and not of {one.newest_before:%Y-%m-%d %H:%M:%S} UTC:"
-        f" {code(epoch_line(name, one.declared, one.window))}"
-        for one in findings.restarts
-    ]
+    fallen += [_restarted(findings.feed, one) for one in findings.restarts]
     unordered = [
         f"{one.table}: {counted(one.rows, 'row')} in window {one.window}, behind changes of {one.before}:"
         f" {code(epoch_line(name, one.declared, one.window) + ' --snapshot complete')}"
@@ -246,6 +242,30 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: described(findings.open),
         rules.NO_TRANSACTION_IS_OVERDUE.name: described(findings.overdue),
     }
+
+
+def _restarted(feed: Feed, one: Restart) -> str:
+    """What shows that positions began again, and the command that says so."""
+    line = epoch_line(feed.name, one.declared if one.declared in feed.tables else None, one.window)
+    if one.fallen is None:
+        return (
+            f"{one.table}: all positions of window {one.window} are lower than those of {one.before}, although its"
+            f" newest change is of {one.newest:%Y-%m-%d %H:%M:%S} UTC and not of"
+            f" {one.newest_before:%Y-%m-%d %H:%M:%S} UTC: {code(line)}"
+        )
+    of = "" if one.part is None else f" of {one.part}"
+    if not one.fallen.has_times:
+        return (
+            f"{one.table}: changes{of}, window {one.window}, stand below others that come before them there:"
+            f" {code(line)}"
+        )
+    _, clock, position = one.fallen.events[0]
+    begins, made = moment_of(clock), "made" if one.fallen.is_timed else "sent"
+    return (
+        f"{one.table}: changes{of} in window {one.window}, {made} from {begins:%Y-%m-%d %H:%M:%S} UTC on, stand below"
+        f" others {made} until {one.newest_before:%Y-%m-%d %H:%M:%S} UTC; the first at"
+        f" {'/'.join(map(str, position[1:]))}: {code(f'{line} --time {begins:%Y-%m-%dT%H:%M:%S.%f}')}"
+    )
 
 
 def epoch_line(feed: str, table: str | None, window: str) -> str:

@@ -23,9 +23,9 @@ class Epoch:
     """From here on, the source's positions start again.
 
     ``table`` is the feed file's name, or None for all tables. Events that the source made at ``time`` or later are in
-    the new epoch; those without a time of their own, and all where ``time`` is None, are so from ``window`` on. No
-    window before ``window`` has any. ``complete``: the epoch begins with a snapshot that names every row, so that what
-    older epochs had and it does not name is gone.
+    the new epoch; where it does not say when, those that were read or sent then. Those without any time, and all where
+    ``time`` is None, are so from ``window`` on. No window before ``window`` has any. ``complete``: the epoch begins
+    with a snapshot that names every row, so that what older epochs had and it does not name is gone.
     """
 
     window: str

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from transforms.silver import snapshots
+from transforms.silver import snapshots, trails
 from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
 from transforms.silver.facts import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
 from transforms.silver.snapshots import SnapshotKey, Stretches
+from transforms.silver.trails import Point, Trail, TrailKey
 
 OUTCOMES: Final = ("changes", "control", "duplicates", "quarantined", "held", "too_late")
 """What can become of a source event: these add up to ``events``."""
@@ -83,6 +84,7 @@ class Accounts:
         self._first: dict[AccountKey, tuple[int, ...]] = {}
         self._last: dict[AccountKey, tuple[int, ...]] = {}
         self._snapshots: defaultdict[AccountKey, dict[SnapshotKey, Stretches]] = defaultdict(dict)
+        self._trails: defaultdict[AccountKey, dict[TrailKey, Trail]] = defaultdict(dict)
 
     def add(
         self, account_key: AccountKey, count: str | None, facts: str | None, *, is_first: bool
@@ -117,6 +119,14 @@ class Accounts:
             self._first[account_key] = position
         elif position > self._last[account_key]:
             self._last[account_key] = position
+
+    def note_point(self, account_key: AccountKey, trail_key: TrailKey, point: Point) -> None:
+        """Remember where a change stands beside its times (``trails``)."""
+        of_account = self._trails[account_key]
+        trail = of_account.get(trail_key)
+        if trail is None:
+            trail = of_account[trail_key] = Trail.beginning_at(point)
+        trail.add(point)
 
     def add_stretch(self, account_key: AccountKey, text: str) -> None:
         """Remember a stretch of a snapshot (``snapshots.Collected``)."""
@@ -162,16 +172,22 @@ class Accounts:
             [*account_key, snapshots.stretches_in_texts(found)]
             for account_key, found in self._snapshots.items()
         ]
+        points = [
+            [*account_key, *trail_key, one]
+            for account_key, of_account in self._trails.items()
+            for trail_key, trail in of_account.items()
+            for one in trail.points()
+        ]
         return json.dumps(
             [
-                *(counts, newest, streams, times, warned, ends, stretches),
+                *(counts, newest, streams, times, warned, ends, stretches, points),
                 *(self.left_out, self.open_events),
             ]
         )
 
     def read(self, text: str) -> None:
         """Add the accounts that ``text`` of another ``Accounts`` gave."""
-        counts, newest, streams, times, warned, ends, stretches, *left = json.loads(text)
+        counts, newest, streams, times, warned, ends, stretches, points, *left = json.loads(text)
         left_out, open_events = left
         self.left_out += left_out
         self.open_events += open_events
@@ -190,6 +206,9 @@ class Accounts:
         for *account_key, some in stretches:
             for one in some:
                 self.add_stretch(AccountKey(*account_key), one)
+        for *account_key, epoch, part, one in points:
+            point = Point(tuple(one[0]), *one[1:])
+            self.note_point(AccountKey(*account_key), TrailKey(epoch, part), point)
         for *account_key, known in streams:
             for stream in known:
                 self.add_stream(AccountKey(*account_key), stream)
@@ -216,6 +235,8 @@ class Accounts:
             account.first_position, account.last_position = [*position[:size]], [*last[:size]]
         for account_key, stretches in self._snapshots.items():
             found[account_key].snapshots = snapshots.stretches_in_texts(stretches)
+        for account_key, of_account in self._trails.items():
+            found[account_key].add_trails(of_account)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 
@@ -247,6 +268,13 @@ class _Account:
         self.first_position: list[int] | None = None
         self.last_position: list[int] | None = None
         self.snapshots: list[str] = []
+        self.trails: list[str] = []
+        self.falls: list[str] = []
+
+    def add_trails(self, of_account: Mapping[TrailKey, Trail]) -> None:
+        self.trails = sorted(trails.text_of_ends(*one) for one in trails.kept(of_account).items())
+        found = ((key, trails.fallen(trail.ends())) for key, trail in of_account.items())
+        self.falls = sorted(trails.text_of_fallen(key, one) for key, one in found if one)
 
     def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
         if count is not None:
@@ -279,6 +307,8 @@ class _Account:
             "first_position": self.first_position,
             "last_position": self.last_position,
             "snapshots": self.snapshots,
+            "trails": self.trails,
+            "falls": self.falls,
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ from transforms.silver import conflicts
 from transforms.silver.accounting import AccountKey, Accounts, LogPoint, counted_as
 from transforms.silver.conforming.changes import CHANGE, Row
 from transforms.silver.frames import ACCOUNT, OUTPUT
+from transforms.silver.trails import Deliveries, Point, TrailKey, point_of
 
 
 class OutputRow(NamedTuple):
@@ -59,6 +60,33 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
         log_position: Any = one.log_position
         moment = LogPoint(log_position[0], one.segment, one.event_at, one.extracted_at)
         accounts.note(group_key, moment)
+
+
+class Walked:
+    """Tells accounts where changes stand beside their times, as the rows pass in the order of their sort keys.
+
+    Of all deliveries of an event the one that was read first counts. ``arrives_by``: as in ``SourceFormat``.
+    """
+
+    def __init__(self, accounts: Accounts, arrives_by: str | None) -> None:
+        self._accounts = accounts
+        self._arrives_by = arrives_by
+        self._deliveries = Deliveries()
+
+    def add(self, group: bytes, row: Row) -> None:
+        """A row that is a change, or delivers it again."""
+        found = point_of(row, self._arrives_by)
+        if found is not None:
+            account_key = AccountKey(row.window, row.table, row.source_table, row.declared)
+            self._note(self._deliveries.add(group, account_key, *found))
+
+    def end(self) -> None:
+        """No more rows come."""
+        self._note(self._deliveries.rest())
+
+    def _note(self, points: Iterable[tuple[AccountKey, TrailKey, Point]]) -> None:
+        for one in points:
+            self._accounts.note_point(*one)
 
 
 def count_stretch(accounts: Accounts, one: Row) -> None:

@@ -32,7 +32,8 @@ class Epochs:
             return
         number = 0
         for at, epoch in enumerate(self._of_table.get(declared, self._others), start=1):
-            if epoch.has_begun(event.event_at, window):
+            made = event.extracted_at if event.event_at is None else event.event_at
+            if epoch.has_begun(made, window):
                 number = at
         if number:
             if event.log_position:

@@ -8,12 +8,15 @@ positions, too, but old times. A person says that a new epoch has begun (``epoch
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from transforms.change import BY_OFFSET, SNAPSHOT, STREAM
+from transforms.change import SNAPSHOT, STREAM, partition_of
+from transforms.moments import moment_of
+from transforms.silver import trails
 from transforms.silver.accounting import LATEST, Account
 from transforms.silver.snapshots import has_parts
+from transforms.silver.trails import MIN_CHANGES, Fallen, TrailKey
 
 
 def falls(accounts: Iterable[Account]) -> list[Account]:
@@ -61,15 +64,15 @@ def _falls_of_log(
     return found
 
 
-MIN_CHANGES: Final = 2
-"""So many changes have to stand below what came before: a single one is an outlier."""
-
-
 class Restart(NamedTuple):
     """A window in which the positions of a table began again.
 
     ``table``, ``declared``: gold's name and the feed file's. ``newest``: when its newest change was made.
     ``before``: an earlier window, all of whose positions are higher although its newest change is older.
+
+    ``part``, ``fallen``: where changes of a part of the source have fallen (``trails``), perhaps below such of the same
+    window; ``newest_before`` is then the newest time of those, ``before`` is empty, and both times are None where they
+    are unknown.
     """
 
     table: str
@@ -78,15 +81,23 @@ class Restart(NamedTuple):
     newest: Any
     before: str
     newest_before: Any
+    part: str | None = None
+    fallen: Fallen | None = None
 
 
-def restarts(accounts: Iterable[Mapping[str, Any]]) -> list[Restart]:
-    """The first window of each table in which all positions are lower than in a window before it, and times newer.
+def restarts(accounts: Iterable[Mapping[str, Any]], opened: Collection[str] = ()) -> list[Restart]:
+    """The first window of each table in which positions began again.
 
-    Windows with changes of several streams are left out, for positions compare within each stream alone.
+    Either changes of it have fallen, as its account says (``trails``), or all its positions are lower than in a window
+    before it, and times newer. In a window of ``opened``, in which a person has opened an epoch, nothing tells what
+    came before and what behind, where events have no times.
     """
     found = []
     for rows in _by_table(accounts).values():
+        fell = next(_falls_within(rows, opened), None)
+        if fell is not None:
+            found.append(fell)
+            continue
         placed = [one for one in rows if _is_placed(one)]
         for at, row in enumerate(placed):
             before = next((one for one in placed[:at] if _begins_again(one, row)), None)
@@ -101,11 +112,29 @@ def restarts(accounts: Iterable[Mapping[str, Any]]) -> list[Restart]:
     return found
 
 
+def _falls_within(rows: Iterable[Mapping[str, Any]], opened: Collection[str]) -> Iterator[Restart]:
+    for row in rows:
+        for text in row["falls"] or ():
+            key, fallen = trails.read_fallen(text)
+            if fallen.has_times or row["window"] not in opened:
+                yield _restart(row, key, fallen)
+
+
+def _restart(row: Mapping[str, Any], key: TrailKey, fallen: Fallen) -> Restart:
+    where = (row["table"], row["declared"], row["window"])
+    if not fallen.has_times:
+        return Restart(*where, None, "", None, key.part, fallen)
+    newest, before = fallen.events[-1][1], fallen.before
+    return Restart(*where, moment_of(newest), "", moment_of(before), key.part, fallen)
+
+
 def _is_placed(row: Mapping[str, Any]) -> bool:
     """Whether an account has changes with positions and times."""
     first, last = row["first_position"], row["last_position"]
     is_timed = row["newest_event_at"] is not None and row["changes"] >= MIN_CHANGES
-    return bool(first and last and is_timed and first[1] == STREAM and len(first) != BY_OFFSET)
+    if not (first and last and is_timed and first[1] == STREAM):
+        return False
+    return partition_of(first) is None and partition_of(last) is None
 
 
 def _begins_again(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:

@@ -29,6 +29,7 @@ from transforms.silver.conforming.changes import KEY_CHANGE, Row
 from transforms.silver.conforming.conformer import Conform, conformer
 from transforms.silver.counting import (
     OutputRow,
+    Walked,
     account_batch,
     count_conflict,
     count_row,
@@ -288,11 +289,13 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[bytes, bytes]]:
 class Classify:
     """The stage that gives sorted rows their outcome: changes that count, quarantined events, and accounts.
 
-    Changes at or below their table's compaction watermark are left to ``JudgeCovered``.
+    Changes at or below their table's compaction watermark are left to ``JudgeCovered``. ``arrives_by``: as in
+    ``SourceFormat``.
     """
 
     feed: Feed
     compaction_watermarks: Mapping[str, CompactionWatermark] = field(default_factory=dict)
+    arrives_by: str | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -301,19 +304,23 @@ class Classify:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
-        seen, accounts = _Seen(duplicates.Deliveries(), Conflicts()), Accounts()
+        accounts = Accounts()
+        walked = Walked(accounts, self.arrives_by)
+        seen = _Seen(duplicates.Deliveries(), Conflicts(), walked)
         with with_clear_errors(self.feed):
             for batch in batches:
                 if batch.num_rows:
                     yield _classified(batch, seen, accounts, self.compaction_watermarks)
+            walked.end()
             yield account_batch(accounts)
 
 
 class _Seen(NamedTuple):
-    """What is remembered of the rows before: which events there were, and what the last one said."""
+    """What is remembered of the rows before: which events there were, what the last one said, and where they stood."""
 
     deliveries: duplicates.Deliveries
     conflicts: Conflicts
+    walked: Walked
 
 
 def _classified(
@@ -342,6 +349,7 @@ def _classified(
             outcome, kind = QUARANTINED, TO_QUARANTINE
         elif seen.deliveries.is_repeat(group, row.event_id or "", log_position[: row.dedup_prefix]):
             count_row(accounts, row, DUPLICATE)
+            seen.walked.add(group, row)
             continue
         elif row.effect not in CONTROL and is_covered(
             compaction_watermarks.get(row.table or ""), log_position, row.dedup_prefix
@@ -351,6 +359,7 @@ def _classified(
         if kind != COVERED:
             count_row(accounts, row, outcome)
         if kind == CHANGES:
+            seen.walked.add(group, row)
             other = seen.conflicts.other_of(group, row)
             if other is not None:
                 count_conflict(accounts, other, row)

@@ -31,6 +31,8 @@ ACCOUNTING: Final[Described] = {
     "first_position": "Where the oldest of the changes stands; of several streams only epoch and phase.",
     "last_position": "Where the newest of them stands.",
     "snapshots": "Which stretches of which snapshots the window holds, by which a complete snapshot is known.",
+    "trails": "Of each part of the source (a partition, a tablet): the changes that stand highest and lowest.",
+    "falls": "Changes that stand below such as were made and read before them, by which a reset is known.",
     "newest_event_at": "When the source made the newest of the changes; null where none carries a time.",
     "change_kinds": "Labels of the kinds of change that the window has for the table.",
     "segments": "The newest times that were seen in each of the source's log files.",

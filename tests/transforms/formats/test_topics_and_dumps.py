@@ -31,7 +31,7 @@ SAID = (
 
 PLACES = (
     *("first_position", "last_position", "stream", "snapshots"),
-    *("segments", "seen"),
+    *("segments", "seen", "trails"),
 )
 """The columns of an account that say where events were met."""
 

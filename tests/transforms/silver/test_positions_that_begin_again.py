@@ -15,7 +15,7 @@ def account(window: str, first: Any, last: Any, newest: int | None, **more: Any)
     return {
         **{"table": "item", "declared": "shop.item", "window": window, "changes": 3},
         **{"first_position": first, "last_position": last, "newest_event_at": newest},
-        **{"stream": None, "snapshots": [], **more},
+        **{"stream": None, "snapshots": [], "trails": [], "falls": [], **more},
     }
 
 

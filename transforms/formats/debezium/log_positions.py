@@ -33,7 +33,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from transforms import json_values
-from transforms.change import EPOCH, STREAM
+from transforms.change import BEFORE_ALL_FILES, BEHIND_ALL_FILES, EPOCH, STREAM
 from transforms.event import CHUNKS, SnapshotRow
 from transforms.families.connect import log_entries
 from transforms.families.connect.envelopes import Envelope
@@ -44,9 +44,6 @@ from transforms.json_values import MalformedJson
 
 BEFORE, CHANGE, BEHIND = 0, 1, 2
 """The rank at one place: a row of a snapshot that stands before its changes, a change, and a row behind them."""
-
-BEFORE_ALL_FILES, BEHIND_ALL_FILES = 0, 2**62
-"""In place of a log file's number, where the log has no place that could be used. Files are numbered from 1."""
 
 _BITS: Final = 62
 

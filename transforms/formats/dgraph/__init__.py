@@ -54,6 +54,8 @@ FORMAT = SourceFormat(
     declares=("predicates", "types"),
     warnings=WARNINGS,
     needs_whole_objects=True,
+    # All changes of a predicate come from one group of the cluster; others may lag behind it.
+    arrives_by="predicate",
     reads_kafka=True,
     recognise=proposing.recognise,
     propose=proposing.propose,
