@@ -58,6 +58,8 @@ class DeclaredTable(_Declared):
     snapshots: Snapshots = "heal"
     """What rows of a snapshot are that do not say where it was read: ``heal``, a first snapshot, before all changes; or
     ``replace``, in every window the whole table as it then was, so that what they do not name is gone."""
+    unavailable_value: Annotated[_Texts, BeforeValidator(_as_list)] | None = None
+    """What stands for values that the source did not log, where it is another text than the feed's."""
     was: list[_Text] = Field(default_factory=list)
     """Earlier names of the table: events under them belong to it."""
     renamed: dict[_Text, _Text] = Field(default_factory=dict)
@@ -149,6 +151,9 @@ class DeclaredFeed(_Declared):
     """Truncates, and snapshots that do not name rows, wait where they would remove most of a table."""
     accept_loss: dict[_Text, _Text] = Field(default_factory=dict)
     """Topics only: by partition (``orders/0``), the offset below which what Kafka deleted unread is given up."""
+    unavailable_value: Annotated[_Texts, BeforeValidator(_as_list)] | None = None
+    """What stands for values that the source did not log: the connector's ``unavailable.value.placeholder``, as it is
+    written there, or several if it was changed. By default ``__debezium_unavailable_value``."""
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     """Where the source's positions start again; ``weir epoch open`` records the same."""
     transaction_timeout: _Text = "1d"

@@ -123,6 +123,7 @@ class _FeedFile:
         yield lambda: landing_from(declared, self.file.parent, said)
         yield lambda: dict(accepted_losses_from(declared, said))
         yield lambda: timeout_from(declared.transaction_timeout, said)
+        yield lambda: self._check_placeholders(declared)
         yield lambda: retention_from(declared.compaction, declared.window, said)
         yield lambda: loss_guard_from(declared.loss_guard, said)
         yield lambda: settings_from(declared.checks, declared.format, said)
@@ -151,6 +152,7 @@ class _FeedFile:
             table_names=declared.table_names,
             tables=tables,
             accepted_losses=dict(accepted_losses_from(declared, self._misdeclared)),
+            unavailable_value=tuple(declared.unavailable_value or ()),
             range_deletes=declared.range_deletes,
             loss_guard=loss_guard_from(declared.loss_guard, self._misdeclared),
             decisions=Decisions(
@@ -186,6 +188,17 @@ class _FeedFile:
 
     def _misdeclared(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
         return FeedMisdeclared(str(self.file), key, fault, known)
+
+    def _check_placeholders(self, declared: DeclaredFeed) -> None:
+        """Refuse what stands for values that were not logged where the format has no such thing."""
+        of_tables = {
+            f"tables.{name}.unavailable_value": table.unavailable_value
+            for name, table in declared.tables.items()
+        }
+        known = [name for name, one in FORMATS.items() if one.has_placeholders]
+        for key, given in {"unavailable_value": declared.unavailable_value, **of_tables}.items():
+            if given is not None and declared.format not in known:
+                raise self._misdeclared(key, f"is for feeds of format {' or '.join(known)}")
 
     def _check_format(self, content: dict[str, object]) -> None:
         named, known = content.get("format"), sorted(self.formats)

@@ -67,6 +67,7 @@ class TableDeclarations:
             history=declared.history,
             change_feed=declared.change_feed,
             snapshots=declared.snapshots,
+            unavailable_value=tuple(declared.unavailable_value or ()),
         )
         if not declared.mask:
             return table

@@ -108,6 +108,8 @@ def _meaning(feed: Feed) -> dict[str, object]:
     }
     if feed.baseline:
         graph["baseline"] = dict(feed.baseline)
+    if feed.unavailable_value:
+        graph["unavailable_value"] = list(feed.unavailable_value)
     return meaning | graph | ({"range_deletes": "hold"} if feed.range_deletes == "hold" else {})
 
 
@@ -141,6 +143,7 @@ def _table_meaning(table: Table) -> dict[str, object]:
             history=["kept"] if table.history else [],
             snapshots=[table.snapshots] if table.snapshots != "heal" else [],
             masks=dict(table.masks),
+            unavailable_value=list(table.unavailable_value),
         ),
     }
 

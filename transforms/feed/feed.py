@@ -69,6 +69,7 @@ class Table:
     before_added: Mapping[str, str] = field(default_factory=dict)
     masks: Mapping[str, MaskKind] = field(default_factory=dict)
     unmasked_columns: Mapping[str, str] = field(default_factory=dict)
+    unavailable_value: tuple[str, ...] = ()
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -138,9 +139,10 @@ class Feed:
     declare, by name; ``tables`` are then what their format makes of it. ``types``: the predicates that the tables of
     nodes have, by the type of the nodes. ``baseline``: by partition the last tid that a restored backup of TigerGraph
     holds. ``accepted_losses``: by partition of a topic (``orders/0``), the offset below which records that Kafka has
-    deleted before they were read are given up. ``checks``: what the file says of built-in checks, by the rule's name;
-    ``suites``: the expectations that it adds. ``running``: how it is run and watched, which changes no row.
-    ``mask_key``: the secret of the masks that hash; None where no table has one.
+    deleted before they were read are given up. ``unavailable_value``: what stands for values that the source did not
+    log; empty where that is what its connector sends by default. ``checks``: what the file says of built-in checks, by
+    the rule's name; ``suites``: the expectations that it adds. ``running``: how it is run and watched, which changes no
+    row. ``mask_key``: the secret of the masks that hash; None where no table has one.
     """
 
     name: str
@@ -162,6 +164,7 @@ class Feed:
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
     baseline: Mapping[str, int] = field(default_factory=dict)
     accepted_losses: Mapping[str, int] = field(default_factory=dict)
+    unavailable_value: tuple[str, ...] = ()
     checks: Mapping[str, CheckSetting] = field(default_factory=dict)
     suites: tuple[DeclaredSuite, ...] = ()
     running: Running = field(default_factory=Running)

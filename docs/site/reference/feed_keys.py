@@ -94,6 +94,10 @@ def default_of(field: FieldInfo) -> str:
 
 def formats_of(key: str) -> str:
     """The formats whose feeds may have the key."""
+    if key == "unavailable_value":
+        return ", ".join(
+            code(name) for name, one in sorted(FORMATS.items()) if one.has_placeholders
+        )
     if key not in OBJECTS:
         return "all"
     own = [name for name, known in sorted(FORMATS.items()) if key in known.declares]

@@ -222,8 +222,8 @@ def test_the_whole_message_of_a_misspelt_key(tmp_path: Path) -> None:
     text = HEAD + REGION.replace("columns", "colums")
     assert str(refusal(tmp_path, text)) == (
         f"{tmp_path}/tpch.yaml: line 3, column 30: tables.region.colums: is not a known key; did you mean columns. "
-        "Known: key, columns, cdc_columns, path, history, change_feed, snapshots, was, renamed, since, mask, "
-        "schema_changes, description, descriptions."
+        "Known: key, columns, cdc_columns, path, history, change_feed, snapshots, unavailable_value, was, renamed, "
+        "since, mask, schema_changes, description, descriptions."
     )
 
 
@@ -325,3 +325,26 @@ def test_a_landing_of_topics_may_give_up_offsets_of_its_partitions(tmp_path: Pat
     ):
         with pytest.raises(FeedMisdeclared, match=re.escape(fault)):
             load_feed(written(tmp_path, f"{head}accept_loss: {{{said}}}\n"), ("debezium",))
+
+
+def test_what_stands_for_values_that_were_not_logged_is_said_by_feed_and_by_table(
+    tmp_path: Path,
+) -> None:
+    head = "format: debezium\nlanding: s3://drops/shop/\n"
+    table = "{key: [id], columns: {id: int}, unavailable_value: [gone, lost]}"
+    text = f"{head}unavailable_value: hex:00ff\ntables: {{t: {table}}}\n"
+    feed = load_feed(written(tmp_path, text), ("debezium",))
+    assert feed.unavailable_value == ("hex:00ff",)
+    assert feed.tables["t"].unavailable_value == ("gone", "lost")
+    other = load_feed(written(tmp_path, text.replace("00ff", "00fe")), ("debezium",))
+    less = load_feed(written(tmp_path, text.replace(", lost", "")), ("debezium",))
+    assert len({feed_digest(one, "2026-11-20T03") for one in (feed, other, less)}) == 3
+
+
+def test_formats_without_such_values_have_no_key_for_them(tmp_path: Path) -> None:
+    fault = refusal(tmp_path, f"{HEAD}unavailable_value: gone\n")
+    assert (fault.key, fault.fault) == ("unavailable_value", "is for feeds of format debezium")
+    table = "tables: {t: {key: [id], columns: {id: int}, unavailable_value: gone}}\n"
+    fault = refusal(tmp_path, HEAD + table)
+    assert fault.key == "tables.t.unavailable_value"
+    assert refusal(tmp_path, f"{HEAD}unavailable_value: ['']\n").fault.startswith("has no value")

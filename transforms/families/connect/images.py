@@ -59,7 +59,9 @@ class ImageReader:
     ) -> None:
         self._vocabulary = vocabulary
         self._has_placeholders = has_placeholders
-        self._tables = Tables(feed, decimals_may_be_plain=decimals_may_be_plain)
+        self._tables = Tables(
+            feed, has_placeholders=has_placeholders, decimals_may_be_plain=decimals_may_be_plain
+        )
 
     def read(self, envelope: Envelope) -> Images:
         """The envelope's images.

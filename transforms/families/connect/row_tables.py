@@ -5,11 +5,13 @@ Put here what is remembered of a table. Not here: how a row is read by one schem
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 from transforms.families.connect.rows import Rows
+from transforms.families.connect.values.placeholders import DEFAULT, NONE, Placeholders
 from transforms.feed.feed import Feed
 
 _MOST_TABLES: Final = 10_000
@@ -21,8 +23,19 @@ class Table:
 
     __slots__ = ("_key_fields", "_key_rows", "_make", "_row_fields", "_rows")
 
-    def __init__(self, declared: Mapping[str, str], *, decimals_may_be_plain: bool) -> None:
-        self._make = partial(Rows, declared=declared, decimals_may_be_plain=decimals_may_be_plain)
+    def __init__(
+        self,
+        declared: Mapping[str, str],
+        *,
+        decimals_may_be_plain: bool,
+        placeholders: Placeholders,
+    ) -> None:
+        self._make = partial(
+            Rows,
+            declared=declared,
+            decimals_may_be_plain=decimals_may_be_plain,
+            placeholders=placeholders,
+        )
         self._row_fields: list[Any] | None = None
         self._rows = self._make(None)
         self._key_fields: list[Any] | None = None
@@ -44,13 +57,15 @@ class Table:
 class Tables:
     """How each table's messages are read.
 
-    ``decimals_may_be_plain``: whether a decimal's text that reads as a number is one.
+    ``has_placeholders``: whether there are Debezium's for values that were not sent. ``decimals_may_be_plain``: whether
+    a decimal's text that reads as a number is one.
     """
 
-    __slots__ = ("_decimals_may_be_plain", "_declared", "_tables")
+    __slots__ = ("_decimals_may_be_plain", "_declared", "_placeholders", "_tables")
 
-    def __init__(self, feed: Feed, *, decimals_may_be_plain: bool) -> None:
+    def __init__(self, feed: Feed, *, has_placeholders: bool, decimals_may_be_plain: bool) -> None:
         self._declared = _declared_types(feed)
+        self._placeholders = _placeholders(feed) if has_placeholders else defaultdict(lambda: NONE)
         self._decimals_may_be_plain = decimals_may_be_plain
         self._tables: dict[tuple[str | None, str | None, str | None], Table] = {}
 
@@ -61,17 +76,33 @@ class Tables:
         if found is None:
             if len(self._tables) >= _MOST_TABLES:
                 self._tables.clear()
-            found = Table(self._types(*names), decimals_may_be_plain=self._decimals_may_be_plain)
+            spelled = self._spelled(*names)
+            found = Table(
+                self._declared.get(spelled, {}),
+                decimals_may_be_plain=self._decimals_may_be_plain,
+                placeholders=self._placeholders[spelled],
+            )
             self._tables[names] = found
         return found
 
-    def _types(self, *names: str | None) -> Mapping[str, str]:
-        """The types of the table's columns as the feed declares them; it may leave out the names in front."""
+    def _spelled(self, *names: str | None) -> str:
+        """The table as the feed declares it, which may leave out the names in front; empty where it does not."""
         for first in range(len(names)):
             spelled = ".".join([name for name in names[first:] if name is not None])
             if spelled in self._declared:
-                return self._declared[spelled]
-        return {}
+                return spelled
+        return ""
+
+
+def _placeholders(feed: Feed) -> Mapping[str, Placeholders]:
+    """What stands for values that were not sent, by each name that a declared table has or had."""
+    of_feed = Placeholders(feed.unavailable_value) if feed.unavailable_value else DEFAULT
+    found: defaultdict[str, Placeholders] = defaultdict(lambda: of_feed)
+    for name, table in feed.tables.items():
+        if table.unavailable_value:
+            own = Placeholders(table.unavailable_value)
+            found.update(dict.fromkeys((name, *table.was), own))
+    return found
 
 
 def _declared_types(feed: Feed) -> dict[str, Mapping[str, str]]:

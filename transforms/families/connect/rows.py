@@ -13,7 +13,7 @@ from typing import Any
 from transforms.event import StreamSchema, Value
 from transforms.families.connect import logical_types, schemas
 from transforms.families.connect.values.decimals import TooLong
-from transforms.families.connect.values.placeholders import PLACEHOLDER, WHOLE_TEXTS, is_unavailable
+from transforms.families.connect.values.placeholders import NONE, Placeholders
 from transforms.families.connect.values.values import Unsent, reader_of
 from transforms.json_values import as_text
 
@@ -26,20 +26,27 @@ class Rows:
     are written in it.
     """
 
-    __slots__ = ("_readers", "_stream_schemas", "columns", "names", "texts_for_bytes")
+    __slots__ = (
+        *("_placeholders", "_readers", "_stream_schemas"),
+        *("columns", "names", "texts_for_bytes"),
+    )
 
     def __init__(
-        self, fields: list[Any] | None, declared: Mapping[str, str], *, decimals_may_be_plain: bool
+        self,
+        fields: list[Any] | None,
+        declared: Mapping[str, str],
+        *,
+        decimals_may_be_plain: bool,
+        placeholders: Placeholders = NONE,
     ) -> None:
+        self._placeholders = placeholders
         self.columns = schemas.columns_of(fields or ())
         named = None if fields is None else schemas.by_name(self.columns)
         self.names = None if named is None else frozenset(named)
         self._readers = {}
         for name in {**dict.fromkeys(declared), **(named or {})}:
             column = None if named is None else named.get(name)
-            reader = reader_of(
-                column, declared.get(name), decimals_may_be_plain=decimals_may_be_plain
-            )
+            reader = reader_of(column, declared.get(name), decimals_may_be_plain, placeholders)
             if reader is not None:
                 self._readers[name] = reader
         self.texts_for_bytes = frozenset(
@@ -57,7 +64,7 @@ class Rows:
         Raises:
             TooLong: A number has thousands of digits.
         """
-        readers = self._readers
+        readers, placeholders = self._readers, self._placeholders
         found: dict[str, Value] = {}
         name = ""
         try:
@@ -67,8 +74,8 @@ class Rows:
                     found[name] = None
                     continue
                 if with_placeholders and kind is not int:
-                    may_be = kind is not str or value in WHOLE_TEXTS or PLACEHOLDER in value
-                    if may_be and is_unavailable(value):
+                    may_be = kind is not str or placeholders.may_be_in(value)
+                    if may_be and placeholders.has(value):
                         continue
                 if name in readers:
                     try:

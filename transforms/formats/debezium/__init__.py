@@ -43,6 +43,7 @@ FORMAT = SourceFormat(
         *(BLOCKING_WITHOUT_KEY, COUNTED_BY_OFFSET),
     ),
     describes_tables=True,
+    has_placeholders=True,
     reads_kafka=True,
     recognise=proposing.recognise,
     propose=proposing.propose,

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 from transforms.event import Value
 from transforms.families.connect import logical_types
 from transforms.families.connect.logical_types import Column
 from transforms.families.connect.values import decimals, times
-from transforms.families.connect.values.placeholders import SIGNS
+from transforms.families.connect.values.placeholders import NONE, Placeholders
 from transforms.families.whole_numbers import whole
 from transforms.json_values import as_text
 
@@ -35,7 +35,10 @@ class Unsent(Exception):
 
 
 def reader_of(
-    column: Column | None, declared: str | None, decimals_may_be_plain: bool
+    column: Column | None,
+    declared: str | None,
+    decimals_may_be_plain: bool,
+    placeholders: Placeholders = NONE,
 ) -> Reader | None:
     """How a column's values are read; None where the JSON value's own text is the value.
 
@@ -44,12 +47,16 @@ def reader_of(
         declared: The type that the feed gives it, or None. Where that is a number's, a count of days or seconds stays
             one; where there is no schema, it alone can say what a number or a text is.
         decimals_may_be_plain: Whether a decimal's text that reads as a number is one, and not bytes in base64.
+        placeholders: What stands for values that were not sent.
     """
     if column is None:
         return {"date": _day, "binary": _binary}.get(declared or "")
     name = column.kind.name
     if column.kind.type == "array" and column.items.name == logical_types.DECIMAL:
-        return _decimals(column.items.scale, decimals_may_be_plain)
+        read = _decimal(column.items.scale, decimals_may_be_plain)
+        return _all_by(read, column.items.scale or 0, placeholders)
+    if column.kind.type == "array" and column.items.name == logical_types.VARIABLE_DECIMAL:
+        return _all_by(_variable_decimal, 0, placeholders)
     if name in logical_types.DATES or name in logical_types.CLOCKS or name in logical_types.MOMENTS:
         is_count = declared is not None and _NUMERIC.match(declared) is not None
         return None if is_count else _of_count(name)
@@ -123,24 +130,37 @@ def _decimal(scale: int | None, decimals_may_be_plain: bool) -> Reader:
     return read
 
 
-def _decimals(scale: int | None, decimals_may_be_plain: bool) -> Reader:
+def _all_by(read: Reader, scale: int, placeholders: Placeholders) -> Reader:
     """A list of decimals as JSON: each as one by itself is read."""
-    read = _decimal(scale, decimals_may_be_plain)
 
     def read_all(value: Any) -> Value:
         if type(value) is not list:
             return as_text(value)
         texts = [None if one is None else as_text(read(one)) for one in value]
-        if [_whole_part(text) for text in texts] == SIGNS:
-            # Each is the number of a sign of the placeholder.
+        if any(
+            placeholders.has_numbers(some)
+            for some in (_whole_parts(texts), _unscaled_by(scale, texts))
+        ):
+            # Each is the number of a byte of the placeholder, before the point or in all digits.
             raise Unsent
         return as_text(texts)
 
     return read_all
 
 
-def _whole_part(text: str | None) -> str | None:
-    return None if text is None else text.partition(".")[0]
+def _whole_parts(texts: Sequence[str | None]) -> list[str | None]:
+    return [None if text is None else text.partition(".")[0] for text in texts]
+
+
+def _unscaled_by(scale: int, texts: Sequence[str | None]) -> list[str | None]:
+    """The numbers without their point, as far as they have so many digits behind it."""
+    found: list[str | None] = []
+    for text in texts:
+        whole_part, _, fraction = (text or "").partition(".")
+        sign = "-" if whole_part.startswith("-") else ""
+        digits = f"{whole_part.lstrip('+-')}{fraction}".lstrip("0")
+        found.append(f"{sign}{digits}" if len(fraction) == scale and digits else None)
+    return found
 
 
 def _variable_decimal(value: Any) -> Value:
