@@ -181,7 +181,7 @@ class FeedPlan:
         """The plan of one gold table (``name``) that mirrors a declared one."""
         feed, rows = self.feed, self._rows.get(name, ())
         facts = self.compacted.get(name)
-        table = with_mentioned(table, rows, facts["added"] if facts else ())
+        table = with_mentioned(feed, table, rows, facts["added"] if facts else ())
         kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})
         # Changes that a commit releases may have come in any window.
         counted = [one for one in rows if kinds.transactions or one["window"] in self.windows]
@@ -223,7 +223,7 @@ class FeedPlan:
 _READ: Final = (
     *("window", "table", "source_table", "declared", "changes", "derived"),
     *("change_kinds", "undeclared_columns", "declaration"),
-    *("first_position", "snapshots"),
+    *("first_position", "snapshots", "stream_schemas"),
 )
 
 

@@ -39,7 +39,9 @@ def facts_of(
         key: The key of the row that it changes; None where there is none.
     """
     kinds = change_kinds(event, is_partial=is_partial)
-    described = None if declaration.is_declared else event.stream_schema
+    described = event.stream_schema
+    if described is not None and declaration.is_declared:
+        described = _defaults(described, declaration) if described.defaults else None
     warnings = event.warnings if event.derived is None else ()
     is_change = tally_of(event) == CHANGE
     if undeclared and not is_change:
@@ -54,6 +56,21 @@ def facts_of(
     if not (kinds or undeclared or described or warnings or lacks_key):
         return None
     return _text(kinds, undeclared, described, warnings, lacks_key)
+
+
+def _defaults(described: StreamSchema, declaration: Declaration) -> StreamSchema | None:
+    """What the stream says of a table that the feed file declares: the texts of columns in rows from before them.
+
+    Not those of masked columns, whose values nobody may read.
+    """
+    types, masks = declaration.column_types or {}, declaration.masks
+    named = [(declaration.renamed.get(name, name), text) for name, text in described.defaults]
+    kept = tuple(
+        (name, text)
+        for name, text in named
+        if name in types and (masks is None or not masks.is_masked(name))
+    )
+    return StreamSchema(None, (), (), kept) if kept else None
 
 
 def change_kinds(event: Event, *, is_partial: bool) -> tuple[str, ...]:

@@ -56,20 +56,29 @@ def table(feed: Feed, name: str, descriptions: Iterable[Description]) -> Table:
         *(name, key, columns_of, tuple(columns_of)),
         spelled=names,
         encoded=frozenset(column for one in longest_first for column in one.encoded),
-        before_added=_before_added(longest_first, names, columns_of),
+        before_added=before_added(
+            (
+                (names.get(column, column), text)
+                for one in longest_first
+                for column, text in one.defaults
+            ),
+            columns_of,
+        ),
     )
 
 
-def _before_added(
-    descriptions: Iterable[Description], names: Mapping[str, str], kinds: Mapping[str, str]
-) -> dict[str, str]:
-    """What columns are in rows from before they were added; not where the stream has said two things of one."""
+def before_added(said: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> dict[str, str]:
+    """What columns are in rows from before they were added; not where the stream has said two things of one.
+
+    ``said``: the text of each column as its stream has it; ``kinds``: each column's type.
+    """
     found: dict[str, set[str]] = {}
-    for one in descriptions:
-        for column, text in one.defaults:
-            found.setdefault(names.get(column, column), set()).add(text)
+    for column, text in said:
+        found.setdefault(column, set()).add(text)
     texts = {
-        column: judge_of(kinds[column])(*some) for column, some in found.items() if len(some) == 1
+        column: judge_of(kinds[column])(*some)
+        for column, some in sorted(found.items())
+        if len(some) == 1 and column in kinds
     }
     return {column: text for column, text in texts.items() if text is not None}
 
