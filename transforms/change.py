@@ -7,6 +7,7 @@ it becomes (``silver``), and what they do to gold (``gold``).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 CONTROL = ("begin", "commit", "note")
 """The effects that change no row. ``begin`` and ``commit`` bound a transaction; a ``note`` is an event about no row."""
@@ -24,16 +25,18 @@ other position: offsets of several partitions do not compare."""
 SNAPSHOT, STREAM = 0, 1
 """The second element of a position: rows of a snapshot stand before all changes of the stream."""
 
-BEFORE_ALL_FILES, BEHIND_ALL_FILES = 0, 2**62
-"""In place of a log file's number, where the log has no place that could be used. Files are numbered from 1."""
+BEFORE_ALL_FILES: Final = 0
+"""In place of a log file's number, where the log does not say it. Files are numbered from 1."""
+
+BEHIND_ALL_PLACES: Final = 2**62
+"""No place in a log file is larger: added to the offset of an event whose file is known, and whose place is none."""
 
 _UNPLACED = 6
 
 
 def partition_of(log_position: Sequence[int]) -> int | None:
     """The partition of a position that is by offset; None of one in the source's own log."""
-    is_unplaced = len(log_position) == _UNPLACED and log_position[2] in (
-        BEFORE_ALL_FILES,
-        BEHIND_ALL_FILES,
+    is_unplaced = len(log_position) == _UNPLACED and (
+        log_position[2] == BEFORE_ALL_FILES or log_position[3] >= BEHIND_ALL_PLACES
     )
     return log_position[-1] if is_unplaced or len(log_position) == BY_OFFSET else None

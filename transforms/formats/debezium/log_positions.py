@@ -20,7 +20,8 @@ a commit is not in a snapshot that was read there, even where its own LSN is sma
 the order, since a row is locked until its transaction ends.
 
 MariaDB from 11.4 on sends a negative ``pos`` (minus the event's length), which is no place: what is sent so stands as
-it does in its topic, behind all that has a place.
+it does in its topic, behind all that has a place in its log file. So a snapshot that is taken again, whose rows have a
+place, stands behind all changes of earlier files.
 
 Vendor: Debezium documentation, the ``source`` of each connector;
 https://github.com/debezium/debezium, ``SourceInfo`` of each connector; ``PostgresOffsetContext`` (``sequence``),
@@ -33,7 +34,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from transforms import json_values
-from transforms.change import BEFORE_ALL_FILES, BEHIND_ALL_FILES, EPOCH, STREAM
+from transforms.change import BEFORE_ALL_FILES, BEHIND_ALL_PLACES, EPOCH, STREAM
 from transforms.event import CHUNKS, SnapshotRow
 from transforms.families.connect import log_entries
 from transforms.families.connect.envelopes import Envelope
@@ -234,7 +235,7 @@ def log_entry_of(envelope: Envelope, standing: Standing) -> LogEntry | Fault:
     if place is None:
         return _without_place(envelope, connector)
     if not standing.is_placed:
-        return _unplaced(envelope, BEHIND_ALL_FILES)
+        return _unplaced(envelope, place.at[0], BEHIND_ALL_PLACES)
     if not envelope.is_snapshot:
         rank = CHANGE
         if envelope.operation == "read":
@@ -252,7 +253,7 @@ def log_entry_of(envelope: Envelope, standing: Standing) -> LogEntry | Fault:
 
 def _without_place(envelope: Envelope, connector: Connector) -> LogEntry | Fault:
     if has_no_log_position(envelope):
-        return _unplaced(envelope, BEFORE_ALL_FILES)
+        return _unplaced(envelope, BEFORE_ALL_FILES, 0)
     entry = log_entries.in_topic(envelope)
     if envelope.is_snapshot and (connector.needed is not None or isinstance(entry, Fault)):
         # It says nothing of where it was read, as the first releases did: before all changes.
@@ -264,13 +265,13 @@ def _without_place(envelope: Envelope, connector: Connector) -> LogEntry | Fault
     return entry
 
 
-def _unplaced(envelope: Envelope, file: int) -> LogEntry | Fault:
-    """The position of an event of a log without places: as it stands in its topic, before or behind all log files."""
+def _unplaced(envelope: Envelope, file: int, behind: int) -> LogEntry | Fault:
+    """The position of an event of a log without places: as it stands in its topic, ``behind`` all places of a file."""
     entry = log_entries.in_topic(envelope)
     if isinstance(entry, Fault):
         return entry
     epoch, phase, offset, partition = entry.log_position
-    return LogEntry((epoch, phase, file, offset, CHANGE, partition), entry.identity)
+    return LogEntry((epoch, phase, file, behind + offset, CHANGE, partition), entry.identity)
 
 
 def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | None:
