@@ -16,7 +16,7 @@ from transforms.gold.change import LogPosition
 from transforms.silver import snapshots
 
 Account = Mapping[str, Any]
-"""One account of a gold table: ``window``, ``snapshots``, ``first_position``."""
+"""One account of a gold table: ``window``, ``changes``, ``snapshots``, ``first_position``."""
 
 
 def of_epochs(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
@@ -81,10 +81,7 @@ def of_stream(
     found, unproved = [], []
     first = _first_position(accounts)
     released = {one.event_id for one in feed.decisions.releases}
-    for one in snapshots.snapshots_of(
-        ((str(row["window"]), row["snapshots"]) for row in accounts if row["snapshots"]),
-        may_be_parted=feed.reads_topics,
-    ):
+    for one in _snapshots_of(feed, accounts):
         if first is None or first >= one.removes_at:
             continue
         row = _row(feed, declared, name, one.removes_at, f"snapshot {one.removes_at}")
@@ -103,6 +100,30 @@ def of_stream(
             }
         )
     return found, unproved
+
+
+def first_unfinished(feed: Feed, accounts: Sequence[Account]) -> LogPosition | None:
+    """Where the first snapshot of a table stands that is not known to be complete and may go on in the next window.
+
+    No later window of the table has come. All rows of a snapshot may stand at one place.
+    """
+    newest = max((str(row["window"]) for row in accounts if row["changes"]), default=None)
+    found = [
+        one.removes_at
+        for one in _snapshots_of(feed, accounts)
+        if not one.is_complete and newest in one.windows
+    ]
+    for row in accounts:
+        if row["window"] == newest:
+            found += snapshots.parts_in(row["snapshots"] or ())
+    return min(found, default=None)
+
+
+def _snapshots_of(feed: Feed, accounts: Sequence[Account]) -> Sequence[snapshots.Snapshot]:
+    return snapshots.snapshots_of(
+        ((str(row["window"]), row["snapshots"]) for row in accounts if row["snapshots"]),
+        may_be_parted=feed.reads_topics,
+    )
 
 
 def _first_position(accounts: Sequence[Account]) -> tuple[int, ...] | None:

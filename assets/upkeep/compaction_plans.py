@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from assets.bookkeeping import snapshot_deletes
 from assets.gold import held_losses
 from assets.gold.plan import TablePlan
 from assets.lake import Lake
@@ -78,9 +79,13 @@ def planned(lake: Lake, table: Positions) -> Plan:
     below: list[LogPosition] = []
     for undecided, what in (
         (table.first_held(), "a held delete"),
-        (_first_refused(table.plan), "a held delete"),
         (first_position(waiting, old), "an event in quarantine"),
         (table.first_open(), "a change whose transaction is open"),
+        (_first_refused(table.plan), "a held delete"),
+        (
+            snapshot_deletes.first_unfinished(feed, table.plan.accounts),
+            "a snapshot whose last rows may be still to come",
+        ),
     ):
         if undecided is not None:
             below.append(undecided)

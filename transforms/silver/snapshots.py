@@ -182,6 +182,12 @@ def has_parts(texts: Iterable[str]) -> bool:
     return any(read(text)[0].kind == PART for text in texts)
 
 
+def parts_in(texts: Iterable[str]) -> list[LogPosition]:
+    """Where the rows of snapshots stand of which nothing says whether all of them have come."""
+    keys = (read(text)[0] for text in texts)
+    return [key.removes_at for key in keys if key.kind == PART and key.removes_at is not None]
+
+
 class Snapshot(NamedTuple):
     """A snapshot of one table: where all is gone that it does not name, and which windows hold it.
 

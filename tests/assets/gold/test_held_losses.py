@@ -20,7 +20,8 @@ from assets.gold.apply_reports import samples_of, violations_of
 from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.upkeep import compaction_plans
+from assets.upkeep import compaction, compaction_plans
+from assets.upkeep.compaction import Compacted
 from assets.upkeep.history_by_spark import HistoryBySpark
 from assets.upkeep.history_in_process import HistoryInProcess
 from expectations.gold import NO_LOSS_IS_HELD, SNAPSHOTS_NAME_EVERY_ROW
@@ -28,6 +29,7 @@ from orchestration.cli.answers.answer import Answer
 from orchestration.cli.decisions import release
 from orchestration.resources import lake_of
 from tests.support.pet_feed import applied, lay
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.decisions import Release
 from transforms.feed.feed import Feed, LossGuard, Retention, Table
 
@@ -78,6 +80,11 @@ class Shop:
             self.lake, self.feed, Release(held.event_id, held.windows), NOW, "looked at"
         )
         return self.run([*held.windows])
+
+    def compact(self) -> Compacted:
+        """Compact the table as far as that is allowed."""
+        plan = plan_of(self.lake, self.feed, ITEM, "item", [])
+        return compaction.with_history(self.lake, plan, None, dry_run=False)
 
     @property
     def keys(self) -> list[int]:
@@ -133,6 +140,24 @@ def test_a_snapshot_that_becomes_whole_acts_by_itself(lake: Lake, tmp_path: Path
     done = shop.bring(3, rows[2:])
     assert (done.held, shop.keys) == ((), [0, 1, 2])
     assert release.held_by_gold(lake, shop.feed) == []
+
+
+@pytest.mark.parametrize(("rows", "is_whole"), [(100, False), (3, True)])
+def test_compaction_goes_no_further_than_what_waits_which_then_acts(
+    lake: Lake, tmp_path: Path, rows: int, is_whole: bool
+) -> None:
+    shop = Shop(lake, tmp_path / "landing", rows=rows)
+    shop.feed = replace(shop.feed, retention=Retention(kept=timedelta(hours=1)))
+    shop.bring(1, snapshot(0, 100, range(7)))
+    text = shop.bring(2, snapshot(10, 200, [0, 1, 2], is_whole=is_whole)).held[0]
+    for hour in (3, 4):
+        shop.bring(hour, [event("u", 20 + hour, 300 + hour, 1)])
+    done = shop.compact()
+    assert done.plan.new == CompactionWatermark((0, 1, 100, 0, 0))
+    assert "a held delete" in done.plan.held_back_by[-1]
+    assert not shop.release(text.partition("weir release shop ")[2].partition("`")[0]).held
+    assert shop.keys == [0, 1, 2]
+    assert shop.compact().plan.new == CompactionWatermark((0, 1, 303, 1, 303))
 
 
 def test_what_would_remove_most_of_a_table_waits(lake: Lake, tmp_path: Path) -> None:
