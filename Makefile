@@ -55,7 +55,7 @@ test-laws: $(READY) ## test the laws over more random histories (HISTORIES=10000
 test-mutations: $(READY) ## break the product on purpose, a line at a time: the law for that line must fail (LAWS="1 4" for some)
 	@$(BIN)/python -m tests.laws.mutations $(LAWS)
 
-test-cdc: $(READY) ## capture a real Postgres by Debezium and Kafka: gold must be what the database holds
+test-cdc: $(READY) ## capture a real Postgres and MariaDB by Debezium and Kafka: gold must be what the database holds
 	@$(BIN)/python -m pytest -q tests/cdc
 
 test-faults: $(READY) ## kill runs at random moments (KILLS=50, SEED=...), and try other faults: half an hour or more

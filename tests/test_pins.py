@@ -12,7 +12,7 @@ import yaml
 from bench.others import environments
 from orchestration import installation
 from orchestration.spark import jars
-from tests.services import debezium, kafka
+from tests.services import debezium, kafka, mariadb
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (
@@ -82,7 +82,9 @@ def test_every_jar_has_one_version_and_its_digest() -> None:
     for jar in found:
         assert EXACT.fullmatch(jar.version) and DIGEST.fullmatch(jar.sha256), jar
     # Those of the tests are fetched with what they need, under one digest for all.
-    for modules, digest in ((kafka.MODULES, kafka.SHA256), (debezium.MODULES, debezium.SHA256)):
+    connectors = (debezium.POSTGRES, *debezium.MARIADB.values())
+    programs = [(one.MODULES, one.SHA256) for one in (kafka, mariadb)]
+    for modules, digest in (*programs, *((one.modules, one.sha256) for one in connectors)):
         assert DIGEST.fullmatch(digest)
         assert all(EXACT.fullmatch(module.version) for module in modules)
 

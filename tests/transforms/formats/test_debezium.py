@@ -227,6 +227,28 @@ def test_a_snapshots_rows_stand_in_the_order_of_their_source(
     assert bare.snapshot is None
 
 
+@pytest.mark.parametrize(
+    ("version", "key", "is_told_apart"),
+    [
+        ("3.4.0.Final", {"id": 1}, True),
+        ("3.10.0.Alpha1", {"id": 1}, True),
+        ("4.0.0.Final", {"id": 1}, True),
+        # Each change has a place of its own; and without a key what is delivered again must not double.
+        ("3.3.0.Final", {"id": 1}, False),
+        (None, {"id": 1}, False),
+        ("3.4.0.Final", None, False),
+    ],
+)
+def test_changes_at_the_place_of_mariadbs_transaction_are_told_apart_by_their_offsets(
+    version: str | None, key: Any, is_told_apart: bool
+) -> None:
+    source = {**MYSQL, "connector": "mariadb", "version": version}
+    first, again = (event(envelope(source=source), key, byte_offset=offset) for offset in (7, 8))
+    assert (first.identity != again.identity) is is_told_apart
+    assert first.log_position == (0, 1, 3, 40, 1, 7)
+    assert first.dedup_prefix == (6 if is_told_apart else 5)
+
+
 def test_a_chunk_of_a_snapshot_stands_behind_what_was_committed_before_it() -> None:
     chunk = {**POSTGRES, "snapshot": "incremental", "lsn": None, "sequence": '["80","80"]'}
     found = event(envelope(op="r", source=chunk), {"id": 1})

@@ -30,6 +30,7 @@ https://github.com/debezium/debezium, ``SourceInfo`` of each connector; ``Postgr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -109,6 +110,30 @@ def _mysql(envelope: Envelope) -> Place | None:
     return Place((number, position), (envelope.message.offset or 0,), identity, varying=1)
 
 
+def _mariadb(envelope: Envelope) -> Place | None:
+    place, message = _mysql(envelope), envelope.message
+    if place is None or message.offset is None or envelope.key.values is None:
+        return place
+    if _release(envelope.source.text("version")) < _PLACES_OF_TRANSACTIONS:
+        return place
+    # Two changes of one row may agree in all but the offset. What is delivered again is a change once more, and ends
+    # where the first delivery did; without a key it would double a row, and the place has to do.
+    return Place(place.at, place.within, (*place.identity, str(message.offset)))
+
+
+_PLACES_OF_TRANSACTIONS: Final = (3, 4)
+"""From this release on, the changes of a transaction of MariaDB 11.4 all stand where it begins."""
+
+
+def _release(version: str | None) -> tuple[int, ...]:
+    """The first two numbers of a release such as ``3.5.0.Final``."""
+    found = _TWO_NUMBERS.match(version or "")
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+_TWO_NUMBERS: Final = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
+
+
 def _sql_server(envelope: Envelope) -> Place | None:
     fields = envelope.source.fields
     commit = _hexadecimal(fields.get("commit_lsn"))
@@ -182,7 +207,7 @@ def _hexadecimal(text: Any) -> tuple[int, int] | None:
 _CONNECTORS: Final[Mapping[str, Connector]] = {
     "postgresql": Connector(_postgres, "lsn", BEFORE),
     "mysql": Connector(_mysql, "file and pos", BEFORE),
-    "mariadb": Connector(_mysql, "file and pos", BEFORE),
+    "mariadb": Connector(_mariadb, "file and pos", BEFORE),
     "sqlserver": Connector(_sql_server, None, BEHIND),
     "db2": Connector(_sql_server, None, BEHIND),
     "oracle": Connector(_oracle, None, BEHIND),

@@ -1,0 +1,382 @@
+"""A real MariaDB of which changes are lost: gold is what the database holds, or a check says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+from assets.bookkeeping import decisions, ledger, window_progress
+from assets.bronze import from_topics
+from assets.executors.choice import IN_PROCESS
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.silver import derive_windows, findings
+from assets.silver.derive_windows import Derived
+from orchestration.feeds.load import load_feeds
+from orchestration.resources import lake_of
+from tests.services.debezium import (
+    MARIADB,
+    Connector,
+    Release,
+    running_mariadb_connector,
+    wait_until,
+)
+from tests.services.kafka import Broker
+from tests.services.mariadb import DEBIANS, VERSION_OF_JAR, MariaDb, lacking, new_mariadb
+from tests.support.bringing import run
+from transforms.feed.feed import Feed
+
+pytestmark = pytest.mark.services
+
+TABLES = """
+CREATE DATABASE shop;
+USE shop;
+CREATE TABLE item(id int PRIMARY KEY, name varchar(200), n int);
+CREATE TABLE visit(who varchar(20), page varchar(20));
+CREATE TABLE signals(id varchar(42) PRIMARY KEY, type varchar(32) NOT NULL, data varchar(2048));
+INSERT INTO item SELECT seq, 'first', seq FROM seq_1_to_200;
+INSERT INTO visit VALUES ('ann', 'home'), ('ann', 'home'), ('bo', 'cart');
+"""
+OF_EQUAL_IMAGES = """
+USE shop;
+BEGIN;
+INSERT INTO visit VALUES ('cy', 'shop'), ('cy', 'shop');
+INSERT INTO visit VALUES ('cy', 'shop');
+DELETE FROM visit WHERE who = 'ann' LIMIT 1;
+UPDATE item SET n = 1001 WHERE id = 1;
+UPDATE item SET n = 1000 WHERE id = 1;
+UPDATE item SET n = 1001 WHERE id = 1;
+UPDATE item SET n = 1000 WHERE id = 1;
+UPDATE item SET n = 1001 WHERE id = 1;
+COMMIT;
+"""
+"""One transaction whose rows and changes repeat each other."""
+
+SETTINGS = {
+    "topic.prefix": "maria",
+    "database.include.list": "shop",
+    "signal.data.collection": "shop.signals",
+    "incremental.snapshot.chunk.size": "100",
+}
+ITEM, VISIT = "maria.shop.item", "maria.shop.visit"
+FEED = "format: debezium\nlanding: kafka://{address}/{item},{visit}\n"
+PLACE = ("--feeds", "feeds", "--warehouse", "warehouse")
+COLUMNS = {"item": ("id", "name", "n", "kind"), "visit": ("who", "page")}
+OLD_SERVER, NEW_SERVER = (DEBIANS, "3.3.0.Final"), (VERSION_OF_JAR, "3.5.0.Final")
+LASTS = frozenset({"last", "last_in_data_collection"})
+
+
+@dataclass
+class Capture:
+    """The database, and the connector that reads it.
+
+    ``names_each_place``: whether the connector says of each change where it stands, and not only its transaction.
+    """
+
+    broker: Broker
+    mariadb: MariaDb
+    release: Release
+    folder: Path
+    names_each_place: bool
+    rng: Random = field(default_factory=lambda: Random(1))
+    ends: int = 0
+
+    def running(self) -> AbstractContextManager[Connector]:
+        return running_mariadb_connector(
+            self.folder, self.broker, self.mariadb, self.release, SETTINGS
+        )
+
+    def written(self, topic: str = ITEM) -> list[dict[str, Any]]:
+        """The payloads of the topic, from its beginning; of tombstones nothing."""
+        if topic not in self.broker.admin().list_topics(timeout=10).topics:
+            return []
+        consumer = Consumer({"bootstrap.servers": self.broker.address, "group.id": "maria"})
+        at = TopicPartition(topic, 0, OFFSET_BEGINNING)
+        _, end = consumer.get_watermark_offsets(at, timeout=10)
+        consumer.assign([at])
+        found: list[dict[str, Any]] = []
+        read = 0
+        while read < end:
+            for one in consumer.consume(1000, timeout=0.5):
+                value, offset = one.value(), one.offset()
+                assert offset is not None
+                read = offset + 1
+                if isinstance(value, bytes):
+                    found.append(json.loads(value)["payload"])
+        consumer.close()
+        return found
+
+    def snapshots(self, topic: str = ITEM) -> list[datetime]:
+        """When each snapshot of a table that has come to its end was taken."""
+        return [
+            datetime.fromtimestamp(one["source"]["ts_ms"] / 1000, UTC)
+            for one in self.written(topic)
+            if one["source"]["snapshot"] in LASTS
+        ]
+
+    def change(self, count: int, *, deletes: bool = True) -> None:
+        """Clients insert, update and delete rows, each in a transaction of its own."""
+        statements = ["USE shop;"]
+        for _ in range(count):
+            key, number = self.rng.randint(1, 400), self.rng.randint(0, 999)
+            kinds = ["update", "update", "insert", *(["delete"] if deletes else [])]
+            statements.append(
+                {
+                    "insert": f"INSERT IGNORE INTO item(id, name, n) VALUES ({key}, 'new', {number});",
+                    "update": f"UPDATE item SET n = {number} WHERE id = {key};",
+                    "delete": f"DELETE FROM item WHERE id = {key};",
+                }[self.rng.choice(kinds)]
+            )
+        self.mariadb.run("\n".join(statements))
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Clients change rows all the while."""
+        is_over = False
+
+        def work() -> None:
+            while not is_over:
+                self.change(10)
+                time.sleep(0.05)
+
+        with ThreadPoolExecutor(1) as pool:
+            doing = pool.submit(work)
+            try:
+                yield
+            finally:
+                is_over = True
+            doing.result()
+
+    def asks(self, kind: str) -> None:
+        """Ask for a snapshot by a row in the table of signals."""
+        told = json.dumps({"data-collections": ["shop.item"], "type": kind})
+        self.mariadb.run(
+            f"INSERT INTO shop.signals VALUES ('{kind} {self.ends}', 'execute-snapshot', '{told}');"
+        )
+
+    def wait_for_snapshots(self, count: int, connector: Connector) -> None:
+        """Wait until so many snapshots are whole, while clients change rows."""
+        with self.changing():
+            wait_until(lambda: len(self.snapshots()) >= count, connector, 90)
+        self.wait_for_end(connector)
+
+    def wait_for_end(self, connector: Connector) -> None:
+        """A last row, and its event in the topic: all before it has been sent."""
+        self.ends += 1
+        mark = f"end {self.ends}"
+        self.mariadb.run(f"INSERT INTO shop.item(id, name) VALUES ({1000 + self.ends}, '{mark}');")
+        wait_until(
+            lambda: any((one["after"] or {}).get("name") == mark for one in self.written()),
+            connector,
+        )
+
+    def purge(self) -> None:
+        """Remove the log, all but a new file."""
+        self.mariadb.run("FLUSH BINARY LOGS;")
+        asked = "SELECT id FROM information_schema.processlist WHERE command = 'Binlog Dump';"
+        # The server keeps what it still sends, even to a connector that is gone.
+        self.mariadb.run("".join(f"KILL {one};" for one in self.mariadb.run(asked).split()))
+        newest = self.mariadb.run("SHOW MASTER STATUS;").split()[0]
+        self.mariadb.run(f"PURGE BINARY LOGS TO '{newest}';")
+
+    def now(self) -> datetime:
+        """The server's time, in whole seconds as its log has it."""
+        said = self.mariadb.run("SELECT unix_timestamp();")
+        return datetime.fromtimestamp(int(said), UTC)
+
+    def forget(self) -> None:
+        """Lose the place up to which the connector has read: it begins with a snapshot."""
+        (self.folder / "offsets").unlink()
+
+
+@dataclass
+class Warehouse:
+    """What Weir makes of the topics: in this process, and by its commands."""
+
+    lake: Lake
+    feed: Feed
+    place: Path
+
+    @classmethod
+    def of(cls, capture: Capture, place: Path) -> Warehouse:
+        feeds = place / "feeds"
+        feeds.mkdir()
+        text = FEED.format(address=capture.broker.address, item=ITEM, visit=VISIT)
+        (feeds / "maria.yaml").write_text(text)
+        (feed,) = load_feeds(feeds)
+        return cls(lake_of(str(place / "warehouse")).by(IN_PROCESS), feed, place)
+
+    def bring(self) -> None:
+        run(self.lake, decisions.with_recorded(self.lake, self.feed))
+
+    def told(self) -> tuple[Derived, str]:
+        """What the checks of silver find in what has come, with all that they show."""
+        feed = decisions.with_recorded(self.lake, self.feed)
+        from_topics.land(self.lake, feed, lambda _: None)
+        windows = window_progress.unfinished(self.lake, feed, ledger.read_objects(self.lake, feed))
+        made = derive_windows.derive(self.lake, feed, windows)
+        return made, "\n".join(map(str, findings.samples(self.lake, made.findings).values()))
+
+    def rows(self, table: str, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        stored = self.lake.in_process_table(Layer.GOLD, "maria", table)
+        known = [name for name in names if name in stored.schema.names]
+        found = [tuple(row.get(name) for name in names) for row in stored.rows(known)]
+        return sorted(found, key=str)
+
+    def open_epoch(self, moment: datetime) -> None:
+        """Say by the command that positions begin again then, with a snapshot of all rows."""
+        window = f"{moment:%Y-%m-%dT%H}"
+        asked = ("--window", window, "--time", f"{moment:%Y-%m-%dT%H:%M:%S}")
+        done = self.weir("epoch", "open", "maria", *asked, "--snapshot", "complete", "--yes")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def weir(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command as a person would; it is in no history of runs."""
+        return subprocess.run(
+            [str(Path(sys.executable).parent / "weir"), *words, *PLACE],
+            cwd=self.place,
+            env={**os.environ, "DAGSTER_HOME": ""},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+@pytest.fixture
+def capture(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> Iterator[Capture]:
+    version, release = request.param
+    if why := lacking(version):
+        pytest.skip(why)
+    folder = tmp_path / "debezium"
+    folder.mkdir()
+    for topic in (ITEM, VISIT):
+        broker.create(topic)
+    with new_mariadb(version) as mariadb:
+        mariadb.run(TABLES)
+        yield Capture(broker, mariadb, MARIADB[release], folder, version == DEBIANS)
+
+
+@pytest.mark.parametrize("capture", [OLD_SERVER, NEW_SERVER], indirect=True, ids=" ".join)
+def test_gold_is_the_database_whatever_is_lost(capture: Capture, tmp_path: Path) -> None:
+    warehouse = Warehouse.of(capture, tmp_path)
+
+    def assert_right() -> None:
+        warehouse.bring()
+        assert_is_database(warehouse, capture.mariadb)
+
+    with capture.running() as connector:
+        wait_until(lambda: bool(capture.snapshots()), connector)
+        capture.change(100)
+        capture.mariadb.run(OF_EQUAL_IMAGES)
+        capture.wait_for_end(connector)
+    made, _ = warehouse.told()
+    if capture.names_each_place:
+        assert made.violations["no_event_twice"] == 0
+        assert_right()
+    else:
+        # One of three equal rows without a key passes for a repeat, until a snapshot says better.
+        assert made.violations["no_event_twice"] == 1
+        warehouse.bring()
+        assert_is_database(warehouse, capture.mariadb, "item")
+    # The log is purged of changes that nobody has read; the connector begins anew under writes.
+    capture.change(300)
+    capture.purge()
+    capture.forget()
+    with capture.running() as connector:
+        capture.wait_for_snapshots(2, connector)
+        assert_right()
+        capture.asks("blocking")
+        capture.wait_for_snapshots(3, connector)
+        assert_right()
+        # Changes that are in no log, and an incremental snapshot under writes, which brings them.
+        capture.mariadb.run("SET sql_log_bin = 0; UPDATE shop.item SET n = -1 WHERE id < 60;")
+        with capture.changing():
+            capture.asks("incremental")
+            wait_until(is_quiet(capture), connector)
+        capture.wait_for_end(connector)
+        assert_right()
+        # A column with a default, which rows have that are in no event since.
+        capture.mariadb.run("ALTER TABLE shop.item ADD COLUMN kind varchar(20) DEFAULT 'plain';")
+        capture.change(20)
+        capture.wait_for_end(connector)
+        assert_right()
+        # The worker is killed in the middle of a transaction, and sends a part of it again.
+        capture.mariadb.run(
+            "USE shop; BEGIN; UPDATE item SET n = n + 1, kind = 'one';"
+            " UPDATE item SET n = n - 1; UPDATE item SET n = n + 1; COMMIT;"
+        )
+        os.killpg(connector.process.pid, signal.SIGKILL)
+    with capture.running() as connector:
+        capture.wait_for_end(connector)
+        assert_right()
+        # Events that the server compresses are left out without a word; a snapshot heals.
+        written = len(capture.written())
+        capture.mariadb.run("SET GLOBAL log_bin_compress = ON, log_bin_compress_min_len = 10;")
+        capture.mariadb.run("UPDATE shop.item SET name = repeat('long ', 30) WHERE id < 60;")
+        capture.mariadb.run("SET GLOBAL log_bin_compress = OFF;")
+        capture.wait_for_end(connector)
+        assert len(capture.written()) == written + 1
+        capture.asks("blocking")
+        capture.wait_for_snapshots(4, connector)
+        assert_right()
+    # The log begins again.
+    capture.mariadb.run("RESET MASTER;")
+    time.sleep(1.1)
+    began = capture.now()
+    capture.forget()
+    with capture.running() as connector:
+        capture.wait_for_snapshots(5, connector)
+    stopped = warehouse.weir("run")
+    assert stopped.returncode == 1
+    assert "gold.maria was left as it was" in stopped.stdout
+    assert "`weir epoch open maria --window WINDOW --time TIME`" in stopped.stdout
+    warehouse.open_epoch(began)
+    healed = warehouse.weir("run")
+    assert healed.returncode == 0, healed.stdout + healed.stderr
+    assert_is_database(warehouse, capture.mariadb)
+
+
+def is_quiet(capture: Capture) -> Callable[[], bool]:
+    """Whether rows of an incremental snapshot have come, and none for a few questions."""
+    seen: list[int] = []
+
+    def ask() -> bool:
+        flags = [one["source"]["snapshot"] for one in capture.written()]
+        seen.append(flags.count("incremental"))
+        return seen[-1] > 0 and len(seen) > 3 and len({*seen[-4:]}) == 1
+
+    return ask
+
+
+def assert_is_database(warehouse: Warehouse, mariadb: MariaDb, *tables: str) -> None:
+    """Gold is what the database holds, in these tables or in all."""
+    for table in tables or COLUMNS:
+        names = COLUMNS[table]
+        assert warehouse.rows(table, names) == in_mariadb(mariadb, table, names)
+
+
+def in_mariadb(mariadb: MariaDb, table: str, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    known = mariadb.run(
+        "SELECT column_name FROM information_schema.columns"
+        f" WHERE table_schema = 'shop' AND table_name = '{table}';"
+    ).split()
+    shown = ", ".join(name if name in known else "NULL" for name in names)
+    lines = mariadb.run(f"SELECT json_array({shown}) FROM shop.{table};")
+    return sorted((tuple(json.loads(line)) for line in lines.splitlines()), key=str)
