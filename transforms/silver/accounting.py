@@ -120,6 +120,13 @@ class Accounts:
         elif position > self._last[account_key]:
             self._last[account_key] = position
 
+    def trail_of(
+        self, account: tuple[str | None, ...], trail: tuple[int, str | None]
+    ) -> Trail | None:
+        """The trail of an account's changes, if it has any: both are as in ``note_point``, as plain tuples."""
+        of_account = self._trails.get(account)  # type: ignore[call-overload]
+        return None if of_account is None else of_account.get(trail)
+
     def note_point(self, account_key: AccountKey, trail_key: TrailKey, point: Point) -> None:
         """Remember where a change stands beside its times (``trails``)."""
         of_account = self._trails[account_key]

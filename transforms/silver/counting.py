@@ -11,7 +11,7 @@ from transforms.silver import conflicts
 from transforms.silver.accounting import AccountKey, Accounts, LogPoint, counted_as
 from transforms.silver.conforming.changes import CHANGE, Row
 from transforms.silver.frames import ACCOUNT, OUTPUT
-from transforms.silver.trails import Deliveries, Point, TrailKey, point_of
+from transforms.silver.trails import Deliveries, Point, TrailKey, part_of, point_of
 
 
 class OutputRow(NamedTuple):
@@ -75,10 +75,21 @@ class Walked:
 
     def add(self, group: bytes, row: Row) -> None:
         """A row that is a change, or delivers it again."""
+        # Most changes stand between others of their time, and are passed over at once.
+        if self._arrives_by is None and self._is_between(row):
+            return
         found = point_of(row, self._arrives_by)
         if found is not None:
             account_key = AccountKey(row.window, row.table, row.source_table, row.declared)
             self._note(self._deliveries.add(group, account_key, *found))
+
+    def _is_between(self, row: Row) -> bool:
+        made, position = row.event_at, row.log_position
+        if made is None or position is None:
+            return False
+        account = (row.window, row.table, row.source_table, row.declared)
+        trail = self._accounts.trail_of(account, part_of(row, position))
+        return trail is not None and trail.has_between(made, position[1 : row.dedup_prefix])
 
     def end(self) -> None:
         """No more rows come."""

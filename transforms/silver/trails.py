@@ -72,6 +72,15 @@ class Trail:
         """A trail that is to get this change, and others like it."""
         return cls(0 if point.made is None and point.read is None else _OF_TIME)
 
+    def has_between(self, clock: int, position: Sequence[int | None]) -> bool:
+        """Whether a change stands between those of its stretch, so that it is not kept, however often it comes."""
+        found = self.stretches.get(clock >> self.width)
+        if found is None:
+            return False
+        highest, lowest = found
+        is_full = len(highest) == MIN_CHANGES == len(lowest)
+        return is_full and lowest[-1].position < tuple(position) < highest[-1].position
+
     def add(self, point: Point) -> None:
         """Put a change to these."""
         found = self.stretches.get(point.clock >> self.width)
@@ -209,7 +218,8 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
     if not of_one or len(position) < _SHORTEST or position[1] != STREAM:
         return None
     stable = tuple(position[1 : row.dedup_prefix])
-    part, made, read = row.stream, row.event_at, row.extracted_at
+    made, read = row.event_at, row.extracted_at
+    epoch, part = part_of(row, position)
     if arrives_by is not None:
         made = None
         part = (row.after or row.before).get(arrives_by)
@@ -217,13 +227,15 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
             part = f"{part} in {row.object} ({row.generation})"
     elif made is None:
         return None
-    else:
-        number = partition_of(position)
-        if number is not None:
-            part = str(number)
     at = row.byte_offset if made is None and read is None else 0
     point = Point(stable, made, read, at, row.event_id or "")
-    return TrailKey(position[0], part), point
+    return TrailKey(epoch, part), point
+
+
+def part_of(row: Row, position: Sequence[int | None]) -> tuple[Any, str | None]:
+    """The epoch, and the part of the source: of a position by offset its partition."""
+    number = partition_of(position)  # type: ignore[arg-type]
+    return position[0], row.stream if number is None else str(number)
 
 
 _SHORTEST: Final = 3
