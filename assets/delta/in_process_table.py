@@ -354,7 +354,8 @@ class InProcessTable:
     ) -> None:
         """Put these rows in place of the whole table; ``properties``: it is made again, with these.
 
-        They are set last, after the ``constraint``: a table without them was left by a dead run, and is made again.
+        They are set last: a table without them was left by a dead run, and is made again. The ``constraint`` is a name
+        and a condition, which holds for these rows.
         """
         with self._faults():
             if properties is None:
@@ -366,13 +367,17 @@ class InProcessTable:
                 # It may name columns that the new rows do not have.
                 self.table.alter.drop_constraint(name, commit_properties=self._of_commit())
             self._commit(self._shaped(rows), "overwrite", schema_mode="overwrite")
+            told = dict(properties)
             if name and is_kept not in self.properties:
+                # delta-rs spells a condition anew, without the quotes of names that look like any other, and cannot
+                # read a column `interval` or `exists` then. So this brings but the protocol, and the condition follows.
                 self._there.alter.add_constraint(
-                    {name: condition}, commit_properties=self._of_commit()
+                    {name: "1 = 1"}, commit_properties=self._of_commit()
                 )
-            if properties:
+                told[is_kept] = condition
+            if told:
                 self._there.alter.set_table_properties(
-                    dict(properties),
+                    told,
                     raise_if_not_exists=False,
                     commit_properties=self._of_commit(),
                 )

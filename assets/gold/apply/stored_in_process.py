@@ -25,7 +25,15 @@ from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.gold import fold_rows, folded_rows
 from transforms.gold.change import Key
-from transforms.gold.columns import COPY, EFFECT, EVENT_ID, LOG_POSITION, PARTS, VALID_TO
+from transforms.gold.columns import (
+    COPY,
+    EFFECT,
+    EVENT_ID,
+    LOG_POSITION,
+    PARTS,
+    VALID_TO,
+    key_columns,
+)
 from transforms.gold.fold_rows import GOLD, keys_of
 
 
@@ -190,6 +198,9 @@ class StoredInProcess:
     def create(self, folded: Folded[pa.Table], feed: Feed) -> tuple[int, int]:
         """Write the tables in place of what there was; returns how many rows and tombstones they have."""
         rows, stones = self._split(folded.rows)
+        if any(rows[name].null_count for name in key_columns(self.table)):
+            # From the next commit on Delta itself refuses such a row.
+            raise ValueError(f"{self.gold.name}: a row without its whole key")
         if self.history is not None:
             self._put_versions(folded.versions, None)
         self.tombstones.rewrite(stones, {})
