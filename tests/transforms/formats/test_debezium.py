@@ -70,6 +70,11 @@ def event(value: Any, key: Any = None, feed: Feed = TOPIC, **about: Any) -> Even
     return decoded(record(value, key, **about), feed=feed)[0]
 
 
+def placed(found: Event) -> tuple[int, ...]:
+    assert found.log_position is not None
+    return tuple(number for number in found.log_position if number is not None)
+
+
 def fault(found: Event) -> tuple[str, str]:
     assert found.fault is not None
     return found.fault.reason, found.fault.detail
@@ -197,7 +202,7 @@ COMMIT_LSN = 0x2500000448_0003
             (0, 1, 900, 2, -1, 0, 0, 0, 0),
         ),
         (INFORMIX, (0, 1, 70, 1, 68), (0, 1, 70, 2, 0), (0, 1, 70, 2, -1)),
-        (MONGODB, (0, 1, 9, 3, 1, 0), (0, 1, 9, 3, 0, 0), (0, 1, 9, 3, 0, -1)),
+        (MONGODB, (0, 1, 9, 3, 1, 7), (0, 1, 9, 3, 0, 0), (0, 1, 9, 3, 0, -1)),
         (POSTGRES, (0, 1, 70, 1, 70), (0, 1, 70, 0, 0), (0, 1, 70, 0, -1)),
         (MYSQL, (0, 1, 3, 40, 1, 7), (0, 1, 3, 40, 0, 0), (0, 1, 3, 40, 0, -1)),
         ({"connector": "vitess", "table": "city"}, (0, 1, 7, 2), (0, 1, 7, 2), None),
@@ -247,6 +252,55 @@ def test_changes_at_the_place_of_mariadbs_transaction_are_told_apart_by_their_of
     assert (first.identity != again.identity) is is_told_apart
     assert first.log_position == (0, 1, 3, 40, 1, 7)
     assert first.dedup_prefix == (6 if is_told_apart else 5)
+
+
+SPANNER = {
+    **{"connector": "spanner", "table": "city", "ts_ms": 9, "ts_us": 9_001, "sequence": "4"},
+    **{"server_transaction_id": "t", "mod_number": 2, "partition_token": "p"},
+}
+CASSANDRA = {
+    **{"connector": "cassandra", "keyspace": "town", "table": "city", "snapshot": "false"},
+    **{"file": "CommitLog-7-1663850000000.log", "pos": 40, "ts_ms": 9, "ts_us": 9_001},
+}
+
+
+def test_spanner_stands_by_its_commits_and_cassandra_by_its_writes() -> None:
+    found = event(envelope(source=SPANNER), {"id": 1})
+    assert (found.log_position, found.dedup_prefix) == ((0, 1, 9_001, 1, 4, 2), 6)
+    assert found.identity == ("9001", "t", "4", "2")
+    found = event(envelope(source=CASSANDRA), {"id": 1})
+    assert (found.log_position, found.identity) == ((0, 1, 9_001, 1, 0), ("9001",))
+    # Another node has the same write in its own log.
+    other = {**CASSANDRA, "file": "CommitLog-7-1663859999999.log", "pos": 8}
+    assert event(envelope(source=other), {"id": 1}).identity == found.identity
+    # Of one millisecond it is not known what came first, and releases before 2.6 send no more.
+    for source in (SPANNER, CASSANDRA):
+        told = event(envelope(source={**source, "ts_us": None}), {"id": 1})
+        assert (told.log_position, told.identity) == ((0, 1, 7, 2), ("shop.public.city", "2", "7"))
+
+
+def test_a_transaction_of_xstream_is_ordered_by_its_positions() -> None:
+    plain = {name: part for name, part in ORACLE.items() if name not in ("rs_id", "ssn")}
+    found = [
+        event(envelope(source={**plain, "redo_thread": None, "lcr_position": text}), {"id": 1})
+        for text in ("000000a1" * 7 + "00", "000000a1" * 7 + "01", "00ff", "00ff00")
+    ]
+    positions = [placed(one) for one in found]
+    assert positions[0] < positions[1]
+    assert {len(one) for one in positions} == {9}
+    assert positions[2] == (0, 1, 907, 1, 0xFF << 40, 0, 0, 0, 0)
+    assert found[0].identity == ("907", "000000a1" * 7 + "00")
+    # What is no such position is none.
+    bad = event(envelope(source={**ORACLE, "lcr_position": "x"}), {"id": 1})
+    assert bad.log_position == event(envelope(source=ORACLE), {"id": 1}).log_position
+
+
+def test_changes_of_one_transaction_of_mongodb_stand_as_in_their_topic() -> None:
+    first, second = (
+        event(envelope(source=MONGODB), {"id": 1}, byte_offset=offset) for offset in (7, 8)
+    )
+    assert placed(first) < placed(second)
+    assert first.dedup_prefix == len(placed(first)) - 1
 
 
 def test_a_chunk_of_a_snapshot_stands_behind_what_was_committed_before_it() -> None:

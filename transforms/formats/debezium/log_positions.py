@@ -9,9 +9,11 @@ before all later ones, whichever snapshot it is. The rank says which of the two 
 | Postgres | the greater of the last commit's LSN (``sequence``) and the own LSN | own LSN | before the changes |
 | MySQL, MariaDB | number of the log file, ``pos`` | offset in the topic | before the changes |
 | SQL Server, Db2 | ``commit_lsn`` | ``change_lsn``, ``event_serial_no`` | behind the changes |
-| Oracle | ``commit_scn``, of a snapshot ``scn`` | ``scn``, ``redo_thread``, ``rs_id``, ``ssn`` | behind them |
+| Oracle | ``commit_scn``, else ``scn`` | ``scn``, thread, ``rs_id``, ``ssn``, or ``lcr_position`` | behind them |
 | Informix | ``commit_lsn`` | ``change_lsn`` | behind them |
-| MongoDB | ``ts_ms``, ``ord`` | nothing | before the changes |
+| MongoDB | ``ts_ms``, ``ord`` | offset in the topic | before the changes |
+| Spanner | ``ts_us``, the commit's time | ``sequence``, ``mod_number`` | it has none |
+| Cassandra | ``ts_us``, the write's time | nothing | before the changes |
 | YugabyteDB | term and index of its ``lsn``, of one tablet | write id | before the changes |
 | any other | offset, partition | nothing | where it stands in its topic |
 
@@ -25,7 +27,10 @@ place, stands behind all changes of earlier files.
 
 Vendor: Debezium documentation, the ``source`` of each connector;
 https://github.com/debezium/debezium, ``SourceInfo`` of each connector; ``PostgresOffsetContext`` (``sequence``),
-``OracleSourceInfoStructMaker`` (``commit_scn``, ``rs_id``), ``SqlServerSourceInfoStructMaker`` (``event_serial_no``).
+``OracleSourceInfoStructMaker`` (``commit_scn``, ``rs_id``), ``SqlServerSourceInfoStructMaker`` (``event_serial_no``);
+https://github.com/debezium/debezium-connector-spanner, ``SourceInfo`` (``sequence`` is the record's in its
+transaction); https://github.com/debezium/debezium-connector-cassandra, ``SourceInfo`` (its time is that of the
+mutation, which is what Cassandra itself goes by: nodes have logs of their own, and replicas the same mutation).
 """
 
 from __future__ import annotations
@@ -151,6 +156,10 @@ def _oracle(envelope: Envelope) -> Place | None:
     at = own if committed is None else committed
     if at is None:
         return None
+    lcr = _lcr_position(fields.get("lcr_position"))
+    if lcr is not None:
+        # XStream sends neither thread nor record of the redo log: this orders the changes of a transaction.
+        return Place((at,), lcr, (str(at), str(fields["lcr_position"])))
     redo = _hexadecimal(fields.get("rs_id")) or (0, 0)
     thread, serial = (whole(fields.get(name)) or 0 for name in ("redo_thread", "ssn"))
     within = (own or 0, thread, *redo, serial)
@@ -170,7 +179,24 @@ def _mongodb(envelope: Envelope) -> Place | None:
     at, order = (whole(envelope.source.fields.get(name)) for name in ("ts_ms", "ord"))
     if at is None or order is None:
         return None
-    return Place((at, order), (0,), (str(at), str(order)))
+    # All changes of a transaction may have one time.
+    offset = envelope.message.offset or 0
+    return Place((at, order), (offset,), (str(at), str(order)), varying=1)
+
+
+def _spanner(envelope: Envelope) -> Place | None:
+    fields = envelope.source.fields
+    at = whole(fields.get("ts_us"))
+    if at is None:
+        return None
+    numbers = tuple(whole(fields.get(name)) or 0 for name in ("sequence", "mod_number"))
+    transaction = envelope.source.text("server_transaction_id") or ""
+    return Place((at,), numbers, (str(at), transaction, *map(str, numbers)))
+
+
+def _cassandra(envelope: Envelope) -> Place | None:
+    at = whole(envelope.source.fields.get("ts_us"))
+    return None if at is None else Place((at,), (0,), (str(at),))
 
 
 def _yugabyte(envelope: Envelope) -> Place | None:
@@ -186,6 +212,25 @@ def _yugabyte(envelope: Envelope) -> Place | None:
 
 
 _PARTS_OF_LSN: Final = 5
+
+
+def _lcr_position(text: Any) -> tuple[int, ...] | None:
+    """The bytes of a position of XStream, which are compared one by one, in as few numbers as Oracle's others."""
+    if type(text) is not str:
+        return None
+    try:
+        octets = bytes.fromhex(text)
+    except ValueError:
+        return None
+    if not 0 < len(octets) <= _NUMBERS * _OCTETS:
+        return None
+    padded = octets.ljust(_NUMBERS * _OCTETS, b"\0")
+    ends = range(0, len(padded), _OCTETS)
+    return tuple(int.from_bytes(padded[at : at + _OCTETS]) for at in ends)
+
+
+_NUMBERS: Final = 5
+_OCTETS: Final = 7
 
 
 def _hexadecimal(text: Any) -> tuple[int, int] | None:
@@ -213,6 +258,8 @@ _CONNECTORS: Final[Mapping[str, Connector]] = {
     "oracle": Connector(_oracle, None, BEHIND),
     "informix": Connector(_informix, None, BEHIND),
     "mongodb": Connector(_mongodb, None, BEFORE),
+    "spanner": Connector(_spanner, None, BEFORE, has_one_log=False),
+    "cassandra": Connector(_cassandra, None, BEFORE, has_one_log=False),
     "yugabytedb": Connector(_yugabyte, None, BEFORE, has_one_log=False),
 }
 
