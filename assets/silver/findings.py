@@ -264,7 +264,7 @@ def _restarted(feed: Feed, one: Restart) -> str:
     return (
         f"{one.table}: changes{of} in window {one.window}, {made} from {begins:%Y-%m-%d %H:%M:%S} UTC on, stand below"
         f" others {made} until {one.newest_before:%Y-%m-%d %H:%M:%S} UTC; the first at"
-        f" {'/'.join(map(str, position[1:]))}: {code(f'{line} --time {begins:%Y-%m-%dT%H:%M:%S.%f}')}"
+        f" {'/'.join(map(str, position[1:]))}: {code(f'{line} --time {begins.replace(tzinfo=None).isoformat()}')}"
     )
 
 
