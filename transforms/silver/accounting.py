@@ -17,7 +17,7 @@ from transforms.silver import snapshots, trails
 from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
 from transforms.silver.facts import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
 from transforms.silver.snapshots import SnapshotKey, Stretches
-from transforms.silver.trails import Point, Trail, TrailKey
+from transforms.silver.trails import Point, Trail, TrailKey, Trails
 
 OUTCOMES: Final = ("changes", "control", "duplicates", "quarantined", "held", "too_late")
 """What can become of a source event: these add up to ``events``."""
@@ -84,7 +84,7 @@ class Accounts:
         self._first: dict[AccountKey, tuple[int, ...]] = {}
         self._last: dict[AccountKey, tuple[int, ...]] = {}
         self._snapshots: defaultdict[AccountKey, dict[SnapshotKey, Stretches]] = defaultdict(dict)
-        self._trails: defaultdict[AccountKey, dict[TrailKey, Trail]] = defaultdict(dict)
+        self._trails: defaultdict[AccountKey, Trails] = defaultdict(Trails)
 
     def add(
         self, account_key: AccountKey, count: str | None, facts: str | None, *, is_first: bool
@@ -129,11 +129,7 @@ class Accounts:
 
     def note_point(self, account_key: AccountKey, trail_key: TrailKey, point: Point) -> None:
         """Remember where a change stands beside its times (``trails``)."""
-        of_account = self._trails[account_key]
-        trail = of_account.get(trail_key)
-        if trail is None:
-            trail = of_account[trail_key] = Trail.beginning_at(point)
-        trail.add(point)
+        self._trails[account_key].add(trail_key, point)
 
     def add_stretch(self, account_key: AccountKey, text: str) -> None:
         """Remember a stretch of a snapshot (``snapshots.Collected``)."""
@@ -182,7 +178,7 @@ class Accounts:
         points = [
             [*account_key, *trail_key, one]
             for account_key, of_account in self._trails.items()
-            for trail_key, trail in of_account.items()
+            for trail_key, trail in of_account.of.items()
             for one in trail.points()
         ]
         return json.dumps(
@@ -243,7 +239,7 @@ class Accounts:
         for account_key, stretches in self._snapshots.items():
             found[account_key].snapshots = snapshots.stretches_in_texts(stretches)
         for account_key, of_account in self._trails.items():
-            found[account_key].add_trails(of_account)
+            found[account_key].add_trails(of_account.of)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 

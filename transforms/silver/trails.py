@@ -12,6 +12,7 @@ more may look fallen, so that somebody has to look whether it is known from anot
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -131,6 +132,44 @@ def _standing(point: Point) -> tuple[tuple[int, ...], int, int, str]:
     """What puts changes in order, also such as stand at one position: always the same of them are kept."""
     read = -1 if point.read is None else point.read
     return point.position, point.clock, read, point.event_id
+
+
+class Trails:
+    """The trails of one account, of at most so many parts of the source (``MOST_PARTS``), always the same ones."""
+
+    __slots__ = ("_last", "of")
+
+    def __init__(self) -> None:
+        self.of: dict[TrailKey, Trail] = {}
+        self._last = ""
+
+    def add(self, key: TrailKey, point: Point) -> None:
+        """Put a change to those of its part."""
+        trail = self.of.get(key)
+        if trail is None:
+            if len(self.of) >= MOST_PARTS and not self._makes_room(key):
+                return
+            trail = self.of[key] = Trail.beginning_at(point)
+        trail.add(point)
+
+    def _makes_room(self, key: TrailKey) -> bool:
+        """Whether a part is to be kept in place of another one; which are is drawn by lot."""
+        if self._last and _lot(key) > self._last:
+            return False
+        last = max(self.of, key=_lot)
+        self._last = _lot(last)
+        if _lot(key) > self._last:
+            return False
+        del self.of[last]
+        self._last = ""
+        return True
+
+
+MOST_PARTS: Final = 1_000
+
+
+def _lot(key: TrailKey) -> str:
+    return hashlib.md5(repr(key).encode(), usedforsecurity=False).hexdigest()
 
 
 class Ends(NamedTuple):
