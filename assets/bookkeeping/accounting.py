@@ -168,7 +168,7 @@ def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
     """One row per log file that ends before an earlier one does (``log_resets.falls``), with times as UTC datetimes."""
     found = [
         {
-            "table": row["table"],
+            **{name: row[name] for name in ("table", "window", "declared")},
             "segments": [
                 (
                     one["epoch"],
@@ -182,6 +182,6 @@ def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
         for row in accounts
     ]
     return [
-        {**fall, **{name: moment_of(fall[name]) for name in ("newest", "newest_before")}}
+        {**fall, **{name: moment_of(fall[name]) for name in ("newest", "newest_before", "begins")}}
         for fall in log_resets.falls(found)
     ]

@@ -212,11 +212,7 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
     undeclared = sorted(
         {str(row["source_table"]) for row in accounts if row["declared"] is None and row["changes"]}
     )
-    fallen = [
-        f"{row['table']}: log file {row['segment']} ends at {row['newest']},"
-        f" one with a lower number at {row['newest_before']}"
-        for row in findings.falls
-    ]
+    fallen = [_fell(findings.feed, row) for row in findings.falls]
     name = findings.feed.name
     fallen += [_restarted(findings.feed, one) for one in findings.restarts]
     unordered = [
@@ -244,6 +240,19 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
     }
 
 
+def _fell(feed: Feed, row: StoredAccount) -> str:
+    """A log file that ends before one with a lower number, and the command that says that a new log begins."""
+    return (
+        f"{row['table']}: log file {row['segment']} ends at {row['newest']}, one with a lower number at"
+        f" {row['newest_before']}: {code(_line(feed, row['declared'], row['window'], row['begins']))}"
+    )
+
+
+def _line(feed: Feed, declared: str | None, window: str, begins: datetime) -> str:
+    line = epoch_line(feed.name, declared if declared in feed.tables else None, window)
+    return f"{line} --time {begins.replace(tzinfo=None).isoformat()}"
+
+
 def _restarted(feed: Feed, one: Restart) -> str:
     """What shows that positions began again, and the command that says so."""
     line = epoch_line(feed.name, one.declared if one.declared in feed.tables else None, one.window)
@@ -264,7 +273,7 @@ def _restarted(feed: Feed, one: Restart) -> str:
     return (
         f"{one.table}: changes{of} in window {one.window}, {made} from {begins:%Y-%m-%d %H:%M:%S} UTC on, stand below"
         f" others {made} until {one.newest_before:%Y-%m-%d %H:%M:%S} UTC; the first at"
-        f" {'/'.join(map(str, position[1:]))}: {code(f'{line} --time {begins.replace(tzinfo=None).isoformat()}')}"
+        f" {'/'.join(map(str, position[1:]))}: {code(_line(feed, one.declared, one.window, begins))}"
     )
 
 

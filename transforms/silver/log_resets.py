@@ -23,13 +23,16 @@ def falls(accounts: Iterable[Account]) -> list[Account]:
     """One entry for each log file whose newest change was made, and read, before a change of a lower-numbered file.
 
     Its keys: ``table``, ``epoch``, ``segment`` (the log file's number), ``newest`` (the time of the file's newest
-    change) and ``newest_before`` (the newest time in files with lower numbers); both in microseconds since 1970.
+    change) and ``newest_before`` (the newest time in files with lower numbers); both in microseconds since 1970. Of all
+    log files of the table: ``begins``, from which time on changes are of the new log, and ``window``, the first that
+    has any; ``declared``: the feed file's name of the table.
 
     A log that was reset starts with low numbers again while time goes on: the order of events is then unknown. Both
     times must fall. A statement that began before its log file did is a little older than the file before it says, but
     is read after that; a file that is delivered again is read later, but its changes are as old as they were.
     """
     newest: dict[tuple[str, int], dict[int, tuple[int, int]]] = defaultdict(dict)
+    accounts = [*accounts]
     for account in accounts:
         for epoch, segment, made, read in account["segments"]:
             of_log = newest[account["table"] or "", epoch or 0]
@@ -37,8 +40,25 @@ def falls(accounts: Iterable[Account]) -> list[Account]:
             of_log[segment] = max(seen, of_log.get(segment, seen))
     found = []
     for (table, epoch), of_log in sorted(newest.items()):
-        found += _falls_of_log(table, epoch, sorted(of_log.items()))
+        fallen = _falls_of_log(table, epoch, sorted(of_log.items()))
+        if fallen:
+            ended = max(fall["newest"] for fall in fallen)
+            window, declared = _new_log(accounts, table, epoch, ended)
+            begins = {"begins": ended + 1, "window": window, "declared": declared}
+            found += [{**fall, **begins} for fall in fallen]
     return found
+
+
+def _new_log(
+    accounts: Iterable[Account], table: str, epoch: int, ended: int
+) -> tuple[str, str | None]:
+    """The first window with changes of a log that began when another one had ended, and the table's declared name."""
+    return min(
+        (str(account["window"]), account["declared"])
+        for account in accounts
+        if (account["table"] or "") == table
+        and any((one[0] or 0) == epoch and one[2] > ended for one in account["segments"])
+    )
 
 
 def _falls_of_log(

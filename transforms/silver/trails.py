@@ -25,7 +25,7 @@ from transforms.silver.conforming.changes import CHANGE, Row
 MIN_CHANGES: Final = 2
 """So many changes have to stand below so many of those before them: a single one is an outlier."""
 
-TOLERANCE: Final = 3_600_000_000
+TOLERANCE: Final = 300_000_000
 """Of changes that nobody says when they were read, the later has to be made so much later, in microseconds."""
 
 _STRETCHES: Final = 64

@@ -261,6 +261,28 @@ def test_events_with_times_that_come_again_or_late_are_no_new_cluster(tmp_path: 
     assert [graph.told(window) for window in (THREE, FOUR, FIVE)] == ["", "", ""]
 
 
+def test_a_log_of_mysql_that_was_reset_is_told_with_the_time_at_which_the_old_one_ended(
+    tmp_path: Path,
+) -> None:
+    zoo = debezium(tmp_path)
+
+    def change(at: float, file: int, position: int) -> dict[str, Any]:
+        where = {"connector": "mysql", "file": f"bin.{file:06}", "pos": position, "id": position}
+        return pet(at, where)
+
+    zoo.brings(THREE, "a.json", [change(0, 2, 70), change(1, 3, 80)])
+    # One change is enough where the number of the log file says it.
+    zoo.brings(FOUR, "b.json", [change(62, 1, 90)])
+    assert zoo.told(THREE) == ""
+    told = zoo.told(FOUR)
+    line = (
+        "weir epoch open zoo --table pets --window 2026-11-20T04 --time 2026-11-20T03:01:00.000001"
+    )
+    assert told.count(f"`{line}`") == 2
+    zoo.opens(Epoch(FOUR, table="pets", time=datetime(2026, 11, 20, 3, 1, 0, 1, tzinfo=UTC)))
+    assert zoo.told(FOUR) == ""
+
+
 Made = Callable[[float, int, float], dict[str, Any]]
 
 
@@ -317,6 +339,16 @@ def source_of(tmp_path: Path, format_name: str) -> Source:
         feed = replace(feed, tables={}, vertices={"Pet": VertexType("Pet", {"name": "string"})})
         feed = replace(feed, tables=FORMATS[feed.format].tables(feed))
     return Source(tmp_path, feed)
+
+
+def test_a_graph_that_was_cleared_is_told_within_its_window(tmp_path: Path) -> None:
+    zoo = source_of(tmp_path, "tigergraph")
+    zoo.brings(THREE, "a.json", [tigergraph(at, 100 + at, at) for at in range(2)])
+    # Commits of other machines, whose clocks are a minute behind.
+    zoo.brings(THREE, "b.json", [tigergraph(at, 110 + at, at) for at in (-1, 0)])
+    assert zoo.told(THREE) == ""
+    zoo.brings(THREE, "c.json", [tigergraph(10 + at, 1 + at, at) for at in range(2)])
+    assert zoo.told(THREE).startswith("vertex_Pet: changes of 0 in window 2026-11-20T03, made from")
 
 
 FOLDER = {"yugabyte": "tablet=t1/", "arcion_s3_json": "pets/"}

@@ -81,7 +81,7 @@ def test_two_have_to_stand_below_two_that_were_made_and_read_before_them() -> No
         low[:1],
     ):
         assert fallen(Ends(high, other)) is None
-    # Where nobody says when they were read, an hour has to be between.
+    # Where nobody says when they were read, some minutes have to be between.
     unread = [[one._replace(read=None) for one in some] for some in (high, low)]
     assert fallen(Ends(*unread)) is None
     late = [one._replace(made=one.made + HOUR if one.made else None) for one in unread[1]]
