@@ -88,6 +88,8 @@ SLOW = {
     # Histories that are drawn in numbers of their own, and not by WEIR_LAW_HISTORIES.
     "test_gold_is_the_graph_that_the_store_has": 0,
     "test_gold_is_the_graph_whatever_the_windows_and_the_runs": 9,
+    "test_a_snapshot_heals_whatever_the_order_the_repeats_and_the_windows": 3,
+    "test_a_log_that_begins_again_stops_gold_until_its_epoch_is_opened": 6,
     "test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds": 6,
     "test_an_event_of_the_cdc_sdk_is_one_event_however_it_is_delivered": 0,
     "test_any_part_of_a_batch_that_comes_again_changes_nothing": 0,

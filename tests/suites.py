@@ -106,6 +106,7 @@ NUMBERED: Final[Mapping[str, int]] = {
     "tests/faults/test_kills.py": 169,
     "tests/laws/events/test_laws_of_events.py": 67,
     "tests/laws/gold": 450,
+    "tests/laws/snapshots": 240,
     "tests/laws/test_laws.py": 134,
     # The cases of its test in this process.
     "tests/laws/test_model_laws.py": 335,

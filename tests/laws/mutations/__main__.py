@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.laws import test_any_snapshot_heals, test_tigergraph
+from tests.laws import test_tigergraph
 from tests.laws.events.test_laws_of_events import histories_of
 from tests.laws.gold.test_newest_laws import compared
 from tests.laws.mutations.mutation import LAWS, Mutation
@@ -27,6 +27,7 @@ from tests.laws.mutations.of_newest import OF_NEWEST
 from tests.laws.mutations.of_order import OF_ORDER
 from tests.laws.mutations.of_snapshots import OF_SNAPSHOTS
 from tests.laws.mutations.of_stages import OF_STAGES
+from tests.laws.snapshots import test_any_snapshot_heals
 
 MUTATIONS = tuple(
     sorted(
@@ -36,7 +37,7 @@ MUTATIONS = tuple(
 )
 ROOT = Path(__file__).resolve().parents[3]
 COPIED = ("assets", "expectations", "orchestration", "transforms", "tests", "pyproject.toml")
-HISTORIES = (10, 50, 250, 1000, 5000)
+HISTORIES = (10, 50, 250, 1000, 5000, 25000)
 """How many histories are drawn, each number after the one before it, until the law fails."""
 FAILED = 1
 """What pytest ends with where a test failed, and nothing else was wrong."""
