@@ -38,8 +38,9 @@ SNAPSHOTS_ARE_IN_ORDER = Rule(
     "failing",
     "No snapshot came behind changes of its table that does not say where it was read, or whether it is complete.",
     "What does not say where it was read stands before all changes and heals nothing; what does not say that it"
-    " is complete removes nothing. If it is a second snapshot, the line above says so; `--snapshot complete` lets it"
-    " remove what it does not name. If it is the first one, and only late, nothing is wrong.",
+    " is complete removes nothing. If it is a second snapshot, the line above says so; `--snapshot complete`"
+    " lets it remove what it does not name. TIME is when the connector was started that took it, or was asked for it."
+    " If it is the first one, and only late, nothing is wrong.",
 )
 NO_EVENT_TWICE = Rule(
     "no_event_twice",

@@ -217,7 +217,7 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
     fallen += [_restarted(findings.feed, one) for one in findings.restarts]
     unordered = [
         f"{one.table}: {counted(one.rows, 'row')} in window {one.window}, behind changes of {one.before}:"
-        f" {code(epoch_line(name, one.declared, one.window) + ' --snapshot complete')}"
+        f" {code(snapshot_line(name, one))}"
         for one in findings.unordered
     ]
     refused = [
@@ -281,6 +281,12 @@ def epoch_line(feed: str, table: str | None, window: str) -> str:
     """The command that says that positions begin again in a window; ``table``: as the feed file names it."""
     of = f" --table {table}" if table else ""
     return f"weir epoch open {feed}{of} --window {window}"
+
+
+def snapshot_line(feed: str, one: Unordered) -> str:
+    """The same for a snapshot; where its window has older changes, too, only the time of their events parts them."""
+    since = " --time TIME" if one.window == one.before else ""
+    return f"{epoch_line(feed, one.declared, one.window)}{since} --snapshot complete"
 
 
 def undeclared_columns(accounts: Sequence[StoredAccount]) -> list[str]:

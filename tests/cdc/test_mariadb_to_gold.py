@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -242,7 +243,11 @@ class Warehouse:
         """Say by the command that positions begin again then, with a snapshot of all rows."""
         window = f"{moment:%Y-%m-%dT%H}"
         asked = ("--window", window, "--time", f"{moment:%Y-%m-%dT%H:%M:%S}")
-        done = self.weir("epoch", "open", "maria", *asked, "--snapshot", "complete", "--yes")
+        self.decide("epoch", "open", "maria", *asked, "--snapshot", "complete")
+
+    def decide(self, *words: str) -> None:
+        """Record a decision by its command."""
+        done = self.weir(*words, "--yes")
         assert done.returncode == 0, done.stdout + done.stderr
 
     def weir(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -350,6 +355,42 @@ def test_gold_is_the_database_whatever_is_lost(capture: Capture, tmp_path: Path)
     warehouse.open_epoch(began)
     healed = warehouse.weir("run")
     assert healed.returncode == 0, healed.stdout + healed.stderr
+    assert_is_database(warehouse, capture.mariadb)
+
+
+@pytest.mark.parametrize("capture", [(VERSION_OF_JAR, "3.3.0.Final")], indirect=True, ids=" ".join)
+def test_a_snapshot_that_changes_without_a_place_are_behind_is_told_and_heals_in_an_epoch(
+    capture: Capture, tmp_path: Path
+) -> None:
+    warehouse = Warehouse.of(capture, tmp_path)
+    with capture.running() as connector:
+        wait_until(lambda: bool(capture.snapshots()), connector)
+        capture.change(100)
+        capture.mariadb.run(OF_EQUAL_IMAGES)
+        capture.wait_for_end(connector)
+    made, _ = warehouse.told()
+    assert made.violations["snapshots_are_in_order"] == 0
+    assert made.violations["rows_without_a_key_have_a_place"] == 4
+    warehouse.bring()
+    assert_is_database(warehouse, capture.mariadb)
+    # Changes are lost, and the connector begins anew under writes.
+    capture.change(300)
+    capture.purge()
+    capture.forget()
+    time.sleep(1.1)
+    began = capture.now()
+    with capture.running() as connector:
+        capture.wait_for_snapshots(2, connector)
+    made, said = warehouse.told()
+    assert made.violations["snapshots_are_in_order"] == 2
+    # The lines that are shown are those to type.
+    lines = re.findall(r"`weir (epoch open maria --table shop[^`]*)`", said)
+    assert len(lines) == 2
+    for line in lines:
+        warehouse.decide(*line.replace("TIME", f"{began:%Y-%m-%dT%H:%M:%S}").split())
+    made, _ = warehouse.told()
+    assert made.violations["snapshots_are_in_order"] == 0
+    warehouse.bring()
     assert_is_database(warehouse, capture.mariadb)
 
 

@@ -125,7 +125,7 @@ class Accounts:
     ) -> Trail | None:
         """The trail of an account's changes, if it has any: both are as in ``note_point``, as plain tuples."""
         of_account = self._trails.get(account)  # type: ignore[call-overload]
-        return None if of_account is None else of_account.get(trail)
+        return None if of_account is None else of_account.of.get(trail)  # type: ignore[call-overload]
 
     def note_point(self, account_key: AccountKey, trail_key: TrailKey, point: Point) -> None:
         """Remember where a change stands beside its times (``trails``)."""

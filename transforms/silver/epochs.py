@@ -14,13 +14,14 @@ from transforms.moments import microseconds_of
 
 
 class Epochs:
-    """The epochs of a feed's tables; tables that only their stream describes have the epochs of all tables."""
+    """The epochs of a feed's tables, those that only their stream describes included."""
 
     def __init__(self, feed: Feed) -> None:
         decisions = feed.decisions
         of_all = Decisions(epochs=tuple(one for one in decisions.epochs if one.table is None))
         self._others = _prepared(of_all.for_table(""))
-        self._of_table = {name: _prepared(decisions.for_table(name)) for name in feed.tables}
+        named = {one.table for one in decisions.epochs if one.table is not None}
+        self._of_table = {name: _prepared(decisions.for_table(name)) for name in named}
         self._any = bool(decisions.epochs)
 
     def put(self, event: Event, declared: str | None, window: str) -> None:

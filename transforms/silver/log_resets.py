@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from transforms.change import SNAPSHOT, STREAM, partition_of
 from transforms.moments import moment_of
-from transforms.silver import trails
+from transforms.silver import snapshots, trails
 from transforms.silver.accounting import LATEST, Account
-from transforms.silver.snapshots import has_parts
 from transforms.silver.trails import MIN_CHANGES, Fallen, TrailKey
 
 
@@ -168,7 +167,8 @@ def _begins_again(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
 class Unordered(NamedTuple):
     """A window with a snapshot of a table, behind changes of ``before``, that cannot remove what it does not name.
 
-    It says nothing of where it was read, or it is of a part of the table, and not known to be complete.
+    It says nothing of where it was read, or it is of a part of the table, and not known to be complete; or the changes
+    have no place in the log file in which it stands. ``before`` may be the same window then.
     """
 
     table: str
@@ -186,6 +186,10 @@ def unordered_snapshots(accounts: Iterable[Mapping[str, Any]]) -> list[Unordered
     """
     found = []
     for rows in _by_table(accounts).values():
+        behind = _amid_unplaced(rows)
+        if behind is not None:
+            found.append(behind)
+            continue
         for at, row in enumerate(rows):
             if not _has_snapshot(row):
                 continue
@@ -202,16 +206,37 @@ def unordered_snapshots(accounts: Iterable[Mapping[str, Any]]) -> list[Unordered
     return found
 
 
+def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Unordered | None:
+    """The first window with a second snapshot in a log file of which changes that came before it have no place.
+
+    It stands before all changes of that file, although only a first one does so in truth.
+    """
+    places: dict[int, set[Sequence[int]]] = defaultdict(set)
+    unplaced: dict[tuple[int, int], str] = {}
+    for row in rows:
+        if partition_of(row["last_position"] or ()) is not None:
+            for one in row["segments"] or ():
+                unplaced.setdefault((one["epoch"] or 0, one["segment"]), row["window"])
+        for place in snapshots.places_of(row["snapshots"] or ()):
+            known = places[place[0]]
+            known.add(place)
+            before = unplaced.get((place[0], place[2]))
+            if len(known) > 1 and before is not None:
+                names = (row["table"], row["declared"], row["window"], row["changes"])
+                return Unordered(*names, before)
+    return None
+
+
 def _has_snapshot(row: Mapping[str, Any]) -> bool:
     first = row["first_position"]
     is_in_phase = bool(first and len(first) > 1 and first[1] == SNAPSHOT)
-    return is_in_phase or has_parts(row["snapshots"] or ())
+    return is_in_phase or snapshots.has_parts(row["snapshots"] or ())
 
 
 def _has_only_changes(row: Mapping[str, Any], epoch: int) -> bool:
     first = row["first_position"]
     is_of_epoch = bool(first and len(first) > 1 and first[0] == epoch and first[1] == STREAM)
-    return is_of_epoch and not has_parts(row["snapshots"] or ())
+    return is_of_epoch and not snapshots.has_parts(row["snapshots"] or ())
 
 
 def _by_table(accounts: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

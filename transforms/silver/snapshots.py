@@ -188,6 +188,14 @@ def parts_in(texts: Iterable[str]) -> list[LogPosition]:
     return [key.removes_at for key in keys if key.kind == PART and key.removes_at is not None]
 
 
+def places_of(texts: Iterable[str]) -> Iterator[LogPosition]:
+    """Where the snapshots of which an account has rows remove what is older, if they have a place in the log."""
+    for text in texts:
+        key, _ = read(text)
+        if key.kind == MARKED and key.removes_at is not None:
+            yield key.removes_at
+
+
 class Snapshot(NamedTuple):
     """A snapshot of one table: where all is gone that it does not name, and which windows hold it.
 

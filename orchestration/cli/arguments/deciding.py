@@ -29,7 +29,7 @@ def epoch_command() -> None:
 @click.option(
     "--time", help="The source's time from which on events are of the epoch (ISO, in UTC)."
 )
-@click.option("--table", help="Only this table of the feed file. By default all of them.")
+@click.option("--table", help="Only this table. By default all of them.")
 @click.option(
     "--snapshot",
     type=click.Choice(["complete", "partial"]),

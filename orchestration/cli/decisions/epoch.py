@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
-from assets.bookkeeping import decisions
+from assets.bookkeeping import decisions, discovered_tables
 from assets.bookkeeping.compacted import bases
 from assets.gold import epoch_effects
 from assets.lake import Lake
@@ -37,11 +37,15 @@ def open_epoch(
         DecisionRefused: the epoch cannot begin there, or would alter history that is compacted.
     """
     (feed,) = session.choose(place.feeds, [name])
+    lake = session.reached(place.warehouse)
+    tables = feed.tables
+    if declared.table is not None and declared.table not in tables:
+        # The stream may describe it.
+        tables = discovered_tables.tables_of(lake, feed)
     try:
-        epoch = epoch_from(declared, feed.window, feed.tables)
+        epoch = epoch_from(declared, feed.window, tables)
     except Unfit as fault:
         raise DecisionRefused(feed.name, str(fault)) from None
-    lake = session.reached(place.warehouse)
     known = decisions.with_recorded(lake, feed)
     if epoch in known.decisions.epochs:
         put(f"{feed.name}: that epoch is open already; nothing was recorded")

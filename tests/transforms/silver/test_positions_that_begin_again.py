@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from transforms.change import BEHIND_ALL_PLACES
 from transforms.event import PART
 from transforms.silver.log_resets import restarts, unordered_snapshots
 from transforms.silver.snapshots import SnapshotKey, Stretches, stretches_in_texts
@@ -15,7 +16,8 @@ def account(window: str, first: Any, last: Any, newest: int | None, **more: Any)
     return {
         **{"table": "item", "declared": "shop.item", "window": window, "changes": 3},
         **{"first_position": first, "last_position": last, "newest_event_at": newest},
-        **{"stream": None, "snapshots": [], "trails": [], "falls": [], **more},
+        **{"stream": None, "snapshots": [], "segments": [], "trails": [], "falls": []},
+        **more,
     }
 
 
@@ -59,6 +61,49 @@ def test_one_stream_alone_may_begin_again() -> None:
     assert restarts([before, {**after, "stream": "2"}]) == []
     assert restarts([before, account("04", [0, 1], [0, 1], 11)]) == []
     assert restarts([account("03", [0, 1], [0, 1], 10), account("04", [0, 1], [0, 1], 11)]) == []
+
+
+def account_of_snapshot(
+    window: str, last: list[int], files: set[int], *places: tuple[int, ...]
+) -> dict[str, Any]:
+    """An account with changes of these log files, and rows of the snapshots that were read at these places."""
+    texts = stretches_in_texts(
+        {SnapshotKey(place, "t", 0): Stretches([(0, 9)]) for place in places}
+    )
+    segments = [{"epoch": last[0], "segment": file} for file in files]
+    first = [0, 1, 1, 5, 0, 0]
+    return account(window, first, last, None, snapshots=texts, segments=segments)
+
+
+FIRST, SECOND, OPENED = (0, 1, 1, 5, 0, -1), (0, 1, 2, 5, 0, -1), (1, 1, 2, 5, 0, -1)
+PLACED, UNPLACED = [0, 1, 2, 900, 1, 7], [0, 1, 2, BEHIND_ALL_PLACES + 900, 1, 0]
+IN_EPOCH = [1, 1, 2, BEHIND_ALL_PLACES + 900, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("accounts", "found"),
+    [
+        # Of one window, and of several.
+        ([("03", UNPLACED, {1, 2}, FIRST, SECOND)], ("03", "03")),
+        ([("03", UNPLACED, {1, 2}, FIRST), ("05", UNPLACED, {2}, SECOND)], ("05", "03")),
+        ([("03", UNPLACED, {2, 3}, FIRST), ("04", [0, 1, 2], set(), SECOND)], ("04", "03")),
+        # The snapshot stands in a file of which no change had come.
+        ([("03", UNPLACED, {1}, FIRST), ("04", [0, 1, 2], set(), SECOND)], None),
+        ([("03", UNPLACED, {1}, FIRST, SECOND), ("04", UNPLACED, {2})], None),
+        # One snapshot, delivered twice; and changes that have a place.
+        ([("03", UNPLACED, {1}, FIRST), ("04", UNPLACED, {1}, FIRST)], None),
+        ([("03", PLACED, {1, 2}, FIRST), ("04", PLACED, {2}, SECOND)], None),
+        # The epoch has been opened, and holds a snapshot of its own.
+        ([("03", UNPLACED, {2}, FIRST), ("04", IN_EPOCH, {2}, OPENED)], None),
+        ([("03", IN_EPOCH, {2}, FIRST, OPENED)], None),
+    ],
+)
+def test_a_second_snapshot_that_has_a_place_is_in_no_order_with_changes_that_have_none(
+    accounts: list[Any], found: tuple[str, str] | None
+) -> None:
+    made = [account_of_snapshot(*one) for one in accounts]
+    told = [(one.window, one.before) for one in unordered_snapshots(reversed(made))]
+    assert told == ([] if found is None else [found])
 
 
 SNAPSHOT = [0, 0]
