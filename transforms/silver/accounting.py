@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from transforms.silver import snapshots, trails
 from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
@@ -124,8 +124,8 @@ class Accounts:
         self, account: tuple[str | None, ...], trail: tuple[int, str | None]
     ) -> Trail | None:
         """The trail of an account's changes, if it has any: both are as in ``note_point``, as plain tuples."""
-        of_account = self._trails.get(account)  # type: ignore[call-overload]
-        return None if of_account is None else of_account.of.get(trail)  # type: ignore[call-overload]
+        of_account = self._trails.get(cast("AccountKey", account))
+        return None if of_account is None else of_account.of.get(cast("TrailKey", trail))
 
     def note_point(self, account_key: AccountKey, trail_key: TrailKey, point: Point) -> None:
         """Remember where a change stands beside its times (``trails``)."""
