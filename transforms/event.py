@@ -51,16 +51,18 @@ class StreamSchema(NamedTuple):
     defaults: tuple[tuple[str, str], ...] = ()
 
 
-SnapshotKind: TypeAlias = Literal["marked", "part", "dump", "chunks"]
+SnapshotKind: TypeAlias = Literal["marked", "part", "dump", "chunks", "unplaced"]
 """What shows that a snapshot is complete: ``marked``: its first and last row, in a topic. ``part``: nothing; it is of a
 part of the table (``topic`` is a tablet). ``dump``: the feed file says that each window's rows are the whole table
 (``topic`` is the object that they stand in). ``chunks``: nothing; it is read in pieces between changes, and
-nothing says where it ends."""
+nothing says where it ends. ``unplaced``: this is no row of a snapshot, but a change without a place in its log file
+(``removes_at``), before which all snapshots in that file stand."""
 
 MARKED: Final[SnapshotKind] = "marked"
 PART: Final[SnapshotKind] = "part"
 DUMP: Final[SnapshotKind] = "dump"
 CHUNKS: Final[SnapshotKind] = "chunks"
+UNPLACED: Final[SnapshotKind] = "unplaced"
 
 
 class SnapshotRow(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from transforms.change import SNAPSHOT, STREAM, partition_of
+from transforms.gold.change import LogPosition
 from transforms.moments import moment_of
 from transforms.silver import snapshots, trails
 from transforms.silver.accounting import LATEST, Account
@@ -211,17 +212,21 @@ def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Unordered | None:
 
     It stands before all changes of that file, although only a first one does so in truth.
     """
-    places: dict[int, set[Sequence[int]]] = defaultdict(set)
-    unplaced: dict[tuple[int, int], str] = {}
+    places: dict[int, set[LogPosition]] = defaultdict(set)
+    unplaced: dict[tuple[Any, ...], tuple[int, str]] = {}
     for row in rows:
-        if partition_of(row["last_position"] or ()) is not None:
-            for one in row["segments"] or ():
-                unplaced.setdefault((one["epoch"] or 0, one["segment"]), row["window"])
-        for place in snapshots.places_of(row["snapshots"] or ()):
-            known = places[place[0]]
-            known.add(place)
-            before = unplaced.get((place[0], place[2]))
-            if len(known) > 1 and before is not None:
+        texts = row["snapshots"] or ()
+        for one in snapshots.unplaced_in(texts):
+            first = (one.offset, row["window"])
+            where = (*one.removes_at[:3], one.topic, one.partition)
+            unplaced[where] = min(first, unplaced.get(where, first))
+        for one in snapshots.placed_in(texts):
+            known = places[one.removes_at[0]]
+            known.add(one.removes_at)
+            offset, before = unplaced.get(
+                (*one.removes_at[:3], one.topic, one.partition), (one.offset, "")
+            )
+            if len(known) > 1 and offset < one.offset:
                 names = (row["table"], row["declared"], row["window"], row["changes"])
                 return Unordered(*names, before)
     return None

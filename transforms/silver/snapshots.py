@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
 
-from transforms.event import CHUNKS, DUMP, MARKED, PART, Event, SnapshotKind
+from transforms.change import BEHIND_ALL_PLACES
+from transforms.event import CHUNKS, DUMP, MARKED, PART, UNPLACED, Event, SnapshotKind
 from transforms.gold.change import LogPosition
 from transforms.record import BronzeRecord
 from transforms.silver.conforming.changes import Row
@@ -87,7 +88,7 @@ class Collected:
         account = (row.window, row.table, row.source_table, row.declared)
         key = (*account, one.removes_at, one.topic, one.partition, one.kind)
         stretches = self._found.setdefault(key, Stretches())
-        if one.kind == CHUNKS:
+        if one.kind in (CHUNKS, UNPLACED):
             # All that matters of them is where the first one stands.
             own = _directly_before(position)
             stretches.begins = {0: min(own, stretches.begins.get(0, own))}
@@ -188,12 +189,32 @@ def parts_in(texts: Iterable[str]) -> list[LogPosition]:
     return [key.removes_at for key in keys if key.kind == PART and key.removes_at is not None]
 
 
-def places_of(texts: Iterable[str]) -> Iterator[LogPosition]:
-    """Where the snapshots of which an account has rows remove what is older, if they have a place in the log."""
-    for text in texts:
-        key, _ = read(text)
-        if key.kind == MARKED and key.removes_at is not None:
-            yield key.removes_at
+class Placed(NamedTuple):
+    """A snapshot that has a place in the log, and the first known offset of its rows."""
+
+    removes_at: LogPosition
+    topic: str
+    partition: int
+    offset: int
+
+
+def placed_in(texts: Iterable[str]) -> Iterator[Placed]:
+    """The snapshots of which an account has rows, if they have a place in the log."""
+    for key, stretches in map(read, texts):
+        if key.kind == MARKED and key.removes_at is not None and stretches.offsets:
+            yield Placed(key.removes_at, key.topic, key.partition, stretches.offsets[0][0])
+
+
+def unplaced_in(texts: Iterable[str]) -> Iterator[Placed]:
+    """The log files of which an account has changes without a place, and the first offset of these."""
+    for key, stretches in map(read, texts):
+        if key.kind == UNPLACED and key.removes_at is not None:
+            offset = stretches.begins[0][_PLACE] - BEHIND_ALL_PLACES
+            yield Placed(key.removes_at, key.topic, key.partition, offset)
+
+
+_PLACE: Final = 3
+"""Where a position has its place in a log file."""
 
 
 class Snapshot(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from transforms.change import BEHIND_ALL_PLACES
-from transforms.event import PART
+from transforms.event import PART, UNPLACED
 from transforms.silver.log_resets import restarts, unordered_snapshots
 from transforms.silver.snapshots import SnapshotKey, Stretches, stretches_in_texts
 
@@ -16,7 +16,7 @@ def account(window: str, first: Any, last: Any, newest: int | None, **more: Any)
     return {
         **{"table": "item", "declared": "shop.item", "window": window, "changes": 3},
         **{"first_position": first, "last_position": last, "newest_event_at": newest},
-        **{"stream": None, "snapshots": [], "segments": [], "trails": [], "falls": []},
+        **{"stream": None, "snapshots": [], "trails": [], "falls": []},
         **more,
     }
 
@@ -63,45 +63,46 @@ def test_one_stream_alone_may_begin_again() -> None:
     assert restarts([account("03", [0, 1], [0, 1], 10), account("04", [0, 1], [0, 1], 11)]) == []
 
 
-def account_of_snapshot(
-    window: str, last: list[int], files: set[int], *places: tuple[int, ...]
+def account_of(
+    window: str, snapshots: dict[tuple[int, ...], int], changes: dict[tuple[int, ...], int]
 ) -> dict[str, Any]:
-    """An account with changes of these log files, and rows of the snapshots that were read at these places."""
-    texts = stretches_in_texts(
-        {SnapshotKey(place, "t", 0): Stretches([(0, 9)]) for place in places}
-    )
-    segments = [{"epoch": last[0], "segment": file} for file in files]
-    first = [0, 1, 1, 5, 0, 0]
-    return account(window, first, last, None, snapshots=texts, segments=segments)
+    """An account with snapshots by their places, and changes without one by their log files; each at its offset."""
+    found = {
+        SnapshotKey(place, "t", 0): Stretches([(offset, offset)])
+        for place, offset in snapshots.items()
+    }
+    for file, offset in changes.items():
+        first = (*file, BEHIND_ALL_PLACES + offset, 1, -1)
+        found[SnapshotKey(file, "t", 0, UNPLACED)] = Stretches(begins={0: first})
+    texts = stretches_in_texts(found)
+    return account(window, [0, 1, 1, 5, 0, 0], [0, 1, 2], None, snapshots=texts)
 
 
 FIRST, SECOND, OPENED = (0, 1, 1, 5, 0, -1), (0, 1, 2, 5, 0, -1), (1, 1, 2, 5, 0, -1)
-PLACED, UNPLACED = [0, 1, 2, 900, 1, 7], [0, 1, 2, BEHIND_ALL_PLACES + 900, 1, 0]
-IN_EPOCH = [1, 1, 2, BEHIND_ALL_PLACES + 900, 1, 0]
+ONE, TWO, TWO_OF_EPOCH = (0, 1, 1), (0, 1, 2), (1, 1, 2)
 
 
 @pytest.mark.parametrize(
     ("accounts", "found"),
     [
         # Of one window, and of several.
-        ([("03", UNPLACED, {1, 2}, FIRST, SECOND)], ("03", "03")),
-        ([("03", UNPLACED, {1, 2}, FIRST), ("05", UNPLACED, {2}, SECOND)], ("05", "03")),
-        ([("03", UNPLACED, {2, 3}, FIRST), ("04", [0, 1, 2], set(), SECOND)], ("04", "03")),
-        # The snapshot stands in a file of which no change had come.
-        ([("03", UNPLACED, {1}, FIRST), ("04", [0, 1, 2], set(), SECOND)], None),
-        ([("03", UNPLACED, {1}, FIRST, SECOND), ("04", UNPLACED, {2})], None),
+        ([("03", {FIRST: 0, SECOND: 9}, {ONE: 3, TWO: 5})], ("03", "03")),
+        ([("03", {FIRST: 0}, {TWO: 5}), ("05", {SECOND: 9}, {TWO: 12})], ("05", "03")),
+        # What stands in its file came behind it.
+        ([("03", {FIRST: 0, SECOND: 9}, {ONE: 3, TWO: 15})], None),
+        ([("03", {FIRST: 0}, {ONE: 3}), ("04", {SECOND: 9}, {}), ("05", {}, {TWO: 11})], None),
         # One snapshot, delivered twice; and changes that have a place.
-        ([("03", UNPLACED, {1}, FIRST), ("04", UNPLACED, {1}, FIRST)], None),
-        ([("03", PLACED, {1, 2}, FIRST), ("04", PLACED, {2}, SECOND)], None),
+        ([("03", {FIRST: 0}, {ONE: 3}), ("04", {FIRST: 8}, {ONE: 12})], None),
+        ([("03", {FIRST: 0}, {}), ("04", {SECOND: 9}, {})], None),
         # The epoch has been opened, and holds a snapshot of its own.
-        ([("03", UNPLACED, {2}, FIRST), ("04", IN_EPOCH, {2}, OPENED)], None),
-        ([("03", IN_EPOCH, {2}, FIRST, OPENED)], None),
+        ([("03", {FIRST: 0}, {TWO: 3}), ("04", {OPENED: 9}, {TWO_OF_EPOCH: 12})], None),
+        ([("03", {FIRST: 0, OPENED: 9}, {TWO: 3})], None),
     ],
 )
 def test_a_second_snapshot_that_has_a_place_is_in_no_order_with_changes_that_have_none(
     accounts: list[Any], found: tuple[str, str] | None
 ) -> None:
-    made = [account_of_snapshot(*one) for one in accounts]
+    made = [account_of(*one) for one in accounts]
     told = [(one.window, one.before) for one in unordered_snapshots(reversed(made))]
     assert told == ([] if found is None else [found])
 

@@ -27,6 +27,7 @@ from transforms.formats.debezium.log_positions import (
     log_entry_of,
     snapshot_row_of,
     standing_of,
+    unplaced_of,
 )
 from transforms.formats.debezium.transactions import mark_of, transaction_of, waits
 from transforms.formats.debezium.warnings import (
@@ -85,6 +86,8 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
             event.scope = {}
         if envelope.operation == "read" or envelope.is_snapshot:
             event.snapshot = snapshot_row_of(envelope, standing)
+        elif standing.place is not None and not standing.is_placed:
+            event.snapshot = unplaced_of(envelope, standing.place)
         transaction = transaction_of(envelope, mark)
         if is_awaited:
             event.transaction = transaction

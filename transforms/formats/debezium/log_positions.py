@@ -41,7 +41,7 @@ from typing import Any, Final, NamedTuple
 
 from transforms import json_values
 from transforms.change import BEFORE_ALL_FILES, BEHIND_ALL_PLACES, EPOCH, STREAM
-from transforms.event import CHUNKS, SnapshotRow
+from transforms.event import CHUNKS, UNPLACED, SnapshotRow
 from transforms.families.connect import log_entries
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.log_entries import LogEntry
@@ -374,6 +374,16 @@ def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | Non
         partition=message.partition,
         offset=message.offset,
     )
+
+
+def unplaced_of(envelope: Envelope, place: Place) -> SnapshotRow | None:
+    """What a change without a place says of snapshots that stand in its log file; None of a record of no topic."""
+    message = envelope.message
+    if message.partition is None or message.offset is None:
+        return None
+    file = (EPOCH, STREAM, place.at[0])
+    where = (message.partition, message.offset)
+    return SnapshotRow(file, True, False, message.topic or "", *where, UNPLACED)
 
 
 def has_no_log_position(envelope: Envelope) -> bool:
