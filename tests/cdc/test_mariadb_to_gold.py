@@ -392,10 +392,10 @@ def test_a_snapshot_amid_changes_without_a_place_is_told_and_heals_in_an_epoch(
     with capture.running() as connector:
         capture.wait_for_snapshots(3, connector)
     made, said = warehouse.told()
-    assert made.violations["snapshots_are_in_order"] == 2
-    # The lines that are shown are those to type.
+    # The lines that are shown are those to type, one for each table that had changes in the file.
     lines = re.findall(r"`weir (epoch open maria --table shop[^`]*)`", said)
-    assert len(lines) == 2
+    assert lines
+    assert made.violations["snapshots_are_in_order"] == len(lines)
     for line in lines:
         warehouse.decide(*line.replace("TIME", f"{began:%Y-%m-%dT%H:%M:%S}").split())
     made, _ = warehouse.told()
