@@ -81,8 +81,8 @@ class Postgres(Source):
 
     def snapshot(self, kind: str) -> None:
         """A new slot waits for open transactions; a blocking snapshot is asked for by a committed signal."""
-        begin = len(self.messages)
         if kind == "incremental" and not self.is_lost:
+            begin = len(self.messages)
             # What it reads stands directly behind the commit of the signal that closed the window.
             self.last_commit = self.next_lsn()
             for key, name in sorted(self.rows.items()):
@@ -102,6 +102,7 @@ class Postgres(Source):
         else:
             at = self.next_lsn()
             self.last_commit = self.next_lsn()
+        begin = len(self.messages)
         for row, mark in self.named_rows():
             self.said(row, (self.era, at, ROW, 0), at, [None, str(at)], mark)
         self.take(self.messages[begin:], (self.era, at, ROW, REMOVES))

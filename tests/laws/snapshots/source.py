@@ -23,11 +23,12 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a statement does to one row: the operation as Debezium calls it, the key, and the new name."""
+    """What a statement does to one row: the operation as Debezium calls it, the key, the new name and the old one."""
 
     operation: str
     key: int
     name: str | None
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,9 @@ class Source(ABC):
     def drawn_change(self, key: int, name: str | None) -> Change:
         """A change of the row of this key, whose name is None where it is not there."""
         if name is not None and self.rng.random() < 0.3:
-            return Change("d", key, None)
-        return Change("c" if name is None else "u", key, f"v{self.moment}.{self.rng.random():.9f}")
+            return Change("d", key, None, name)
+        changed = f"v{self.moment}.{self.rng.random():.9f}"
+        return Change("c" if name is None else "u", key, changed, name)
 
     def put(self, change: Change) -> None:
         """The change shows in the table."""
@@ -171,10 +173,13 @@ class Source(ABC):
     def line(self, table: str, message: Message) -> str:
         """One line of a dump."""
         change = message.change
-        after = None if change.name is None else {"id": change.key, "name": change.name}
+        before, after = (
+            None if name is None else {"id": change.key, "name": name}
+            for name in (change.before, change.name)
+        )
         source = {"snapshot": "false", "ts_ms": message.at_ms, **message.said}
         envelope = {
-            **{"op": change.operation, "before": None, "after": after},
+            **{"op": change.operation, "before": before, "after": after},
             **{"source": {"db": "d", "schema": "s", "table": table, **source}},
             "ts_ms": message.at_ms + 400,
         }
