@@ -107,7 +107,7 @@ DELETE FROM visit WHERE who IS NULL;
 COMMIT;
 COPY visit FROM STDIN WITH (DELIMITER ',');
 cy,shop
-cy,shop
+cy,cart
 \\.
 DELETE FROM person WHERE id = 3; INSERT INTO person(id, name, flag) VALUES (3, 'Cleo', true);
 SELECT pg_logical_emit_message(true, 'note', 'changes no row');
