@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -18,6 +19,7 @@ from assets.bookkeeping.quarantine import repaired_records
 from assets.bookkeeping.transactions import open_events
 from assets.columns.silver import QUARANTINE_ROWS, SILVER
 from assets.columns.silver_rows import written_rows
+from assets.executors.in_process import InProcess
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
@@ -32,6 +34,7 @@ from transforms.moments import moment_of
 from transforms.record import SOURCE_LOCATION
 from transforms.silver import log_resets
 from transforms.silver.accounting import Account
+from transforms.silver.conforming.faults import MISSING_KEY
 from transforms.silver.frames import CHANGES, IN_BASE, TO_QUARANTINE
 
 
@@ -124,7 +127,17 @@ def _refuse(
         has_fault = F.col("reason").isNotNull()
         return rows.select("*", F.when(has_fault, F.struct("reason", "detail")).alias("fault"))
 
-    schema_changes.refuse_in_stream(plan.feed, accounts, classified_rows)
+    schema_changes.refuse_in_stream(
+        plan.feed, accounts, classified_rows, may_lack_keys=_may_lack_keys(made)
+    )
+
+
+def _may_lack_keys(made: Classified[Any]) -> bool:
+    """False where this process sees at once that no event is in quarantine for its key: Spark need not start then."""
+    if not isinstance(made.run, InProcess):
+        return True
+    reasons = made.of_kind(TO_QUARANTINE)["reason"]
+    return bool(pc.any(pc.equal(reasons, MISSING_KEY)).as_py())
 
 
 def _dismissed(plan: SilverPlan, made: Classified[Any]) -> int:

@@ -17,22 +17,29 @@ from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.record import SOURCE_LOCATION
+from transforms.silver.conforming.faults import MISSING_KEY
 
 _POLICY = "The feed file's `schema_changes` says"
 
 
 def refuse_in_stream(
-    feed: Feed, accounts: Sequence[StoredAccount], classified_rows: Callable[[], DataFrame]
+    feed: Feed,
+    accounts: Sequence[StoredAccount],
+    classified_rows: Callable[[], DataFrame],
+    *,
+    may_lack_keys: bool,
 ) -> None:
     """Raise before anything is written where these windows bring a change that the feed file refuses.
 
     ``classified_rows``: the rows behind the accounts, which are asked for only where an account tells of such a change.
+    ``may_lack_keys``: whether events may be in quarantine because their key is missing.
 
     Raises:
         SchemaChangeRefused: the policy of that kind of change is ``fail``.
         KeyDrift: every event of a table lacks a column of its key.
     """
-    _refuse_key_drift(feed, accounts, classified_rows)
+    if may_lack_keys:
+        _refuse_key_drift(feed, accounts, classified_rows)
     for account in sorted(accounts, key=lambda row: (row["window"], str(row["source_table"]))):
         table = feed.tables.get(account["declared"] or "")
         if table is None:
@@ -98,7 +105,7 @@ def _refuse_key_drift(
         images = F.concat(F.map_keys("before"), F.map_keys("after"))
         mentions = [F.count_if(F.array_contains(images, column)).alias(column) for column in key]
         mine = rows.where((F.col("window") == window) & (F.col("declared") == name))
-        of_keys = mine.where(F.col("fault.reason") == "missing_key")
+        of_keys = mine.where(F.col("fault.reason") == MISSING_KEY)
         found = of_keys.agg(F.count(F.lit(1)).alias("_events"), *mentions).first()
         assert found is not None  # an aggregate without groups has one row
         lacking = [column for column in key if not found[column]]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from assets.bronze import from_objects
 from assets.executors.choice import IN_PROCESS
@@ -30,7 +29,7 @@ WINDOW = "2025-11-20T03"
     ],
 )
 def test_a_wrong_declaration_is_told_from_a_few_bad_records(
-    spark: SparkSession, tmp_path: Path, good: int, bad: int, violations: int
+    tmp_path: Path, good: int, bad: int, violations: int
 ) -> None:
     lake = lake_of(str(tmp_path / "warehouse")).by(IN_PROCESS)
     feed = Feed("zoo", "arcion_s3_json", str(tmp_path), tables={"pets": PETS})

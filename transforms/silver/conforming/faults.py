@@ -18,6 +18,8 @@ from transforms.silver.conforming.declarations import Declaration
 
 Key = tuple[str | None, ...]
 
+MISSING_KEY: Final = "missing_key"
+
 
 def misfits(values: Image, kinds: Mapping[str, str | None]) -> Fault:
     """Values that go into gold or into the key, and that their columns' types cannot hold: all of the event's.
@@ -66,7 +68,7 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
         if None not in key:
             return None
         missing = [name for name, part in zip(columns, key, strict=True) if part is None]
-        return Fault("missing_key", f"key column {', '.join(missing)} is absent or null")
+        return Fault(MISSING_KEY, f"key column {', '.join(missing)} is absent or null")
     needs_before = event.effect in ("remove", "update") or (
         event.operation == "replace" and event.before
     )
