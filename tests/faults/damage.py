@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.faults.drawn import Drawn, Rows
+from tests.faults.stored import OF_THE_RUN
 from tests.laws.drawn.histories import COLUMNS
 
 FEED = "faults"
@@ -63,8 +64,8 @@ def damage(lake: Lake, reference: Lake, drawn: Drawn) -> Damage:
 
 
 def texts(frame: DataFrame) -> Counter[str]:
-    """Every row as text, without the column ``finished_at``, and how often it occurs."""
-    names = sorted(set(frame.columns) - {"finished_at"})
+    """Every row as text, without ``OF_THE_RUN``, and how often it occurs."""
+    names = sorted(set(frame.columns) - OF_THE_RUN)
     row = F.to_json(F.struct(*names), {"ignoreNullFields": "false"}).alias("text")
     return Counter(found["text"] for found in frame.select(row).collect())
 

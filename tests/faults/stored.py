@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -16,6 +16,8 @@ from assets.delta.in_process_table import InProcessTable
 from assets.layers import Layer
 from orchestration.resources import lake_of
 
+OF_THE_RUN: Final = frozenset({"finished_at", "falls"})
+"""Columns that say when a run was, or what it knew of other windows."""
 Tables = dict[str, Counter[str]]
 """How often each row is there, by the table's name and the row as text."""
 Names = Sequence[tuple[Layer, str | None]]
@@ -36,10 +38,10 @@ def opened(warehouse: str, feed: str, names: Names) -> Iterator[tuple[str, InPro
 
 
 def tables_of(warehouse: str, feed: str, names: Names) -> Tables:
-    """Every row of every table as text, without when it was finished, and how often it is there."""
+    """Every row of every table as text, without ``OF_THE_RUN``, and how often it is there."""
     return {
         name: Counter(
-            repr([value for value in sorted(row.items()) if value[0] != "finished_at"])
+            repr([value for value in sorted(row.items()) if value[0] not in OF_THE_RUN])
             for row in rows_of(table)
         )
         for name, table in opened(warehouse, feed, names)

@@ -95,9 +95,7 @@ def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., 
     return declared
 
 
-@click.command(
-    "release", short_help="List the deletes of many rows that wait, or let them act, or never."
-)
+@click.command("release", short_help="List the deletes that wait, or let them act.")
 @with_choice("Let all of them act.", f"{REASON}.")
 @click.option("--keep", "keeps", is_flag=True, help="Never let them act: gold keeps the rows.")
 @JSON

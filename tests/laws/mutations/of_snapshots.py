@@ -102,8 +102,8 @@ OF_SNAPSHOTS: Final = (
         9,
         "a snapshot of MariaDB undoes the first transaction behind it",
         _POSITIONS,
-        '"mariadb": Connector(_mysql, "file and pos", BEFORE),',
-        '"mariadb": Connector(_mysql, "file and pos", BEHIND),',
+        '"mariadb": Connector(_mariadb, "file and pos", BEFORE),',
+        '"mariadb": Connector(_mariadb, "file and pos", BEHIND),',
         _heals("mariadb"),
     ),
     Mutation(
