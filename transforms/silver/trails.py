@@ -396,7 +396,7 @@ RECENT: Final = 50
 def _stands_above(row: Mapping[str, Any], before: Iterable[Mapping[str, Any]]) -> bool:
     """Whether first and last positions already say that no change of the account stands below others."""
     # Of a window with nothing but what was compacted there is no first position.
-    first = row["first_position"] or ()
+    first: Sequence[int] = row["first_position"] or ()
     if len(first) < _SHORTEST or partition_of(first) is not None or row["stream"] is not None:
         return False
     lasts = (one["last_position"] for one in before)
