@@ -162,7 +162,8 @@ def _changes(rows: DataFrame) -> DataFrame:
             *("before", "after", "attribute_ops", "moved_from", "stream"),
             F.col("scope").isNotNull().alias("is_range_delete"),
             (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
-            (F.col("operation") == "update").alias("is_update"),
+            # The row of an update that changes its key is new under the new one.
+            ((F.col("operation") == "update") & F.col("moved_from").isNull()).alias("is_update"),
         )
     )
 

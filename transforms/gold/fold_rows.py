@@ -175,7 +175,11 @@ def of_changes(rows: pa.Table) -> pa.Table:
         "event_at": moments(rows["event_at"]),
         "is_range_delete": range_delete,
         "is_derived": pc.or_(pc.is_valid(rows["derived"]), range_delete),
-        "is_update": pc.fill_null(pc.equal(rows["operation"], "update"), False),
+        # The row of an update that changes its key is new under the new one.
+        "is_update": pc.and_(
+            pc.fill_null(pc.equal(rows["operation"], "update"), False),
+            pc.is_null(rows["moved_from"]),
+        ),
     }
     return shaped(found, rows.num_rows)
 

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold.apply_reports import samples_of, violations_of
 from assets.lake import Lake
+from assets.layers import Layer
 from expectations.gold import ROWS_WERE_INSERTED
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, applied, change, drop, lay
@@ -107,6 +108,15 @@ def test_a_whole_row_is_told_when_an_update_makes_it(
 def whole(op: str, at: int, key: str) -> str:
     row = {"id": key, "name": f"n{at}"}
     return change(op, at, after=row) if op == "I" else change(op, at, {"id": key}, row)
+
+
+@pytest.mark.parametrize("by", [IN_PROCESS, SPARK])
+def test_a_row_under_a_new_key_is_no_new_row(spark: SparkSession, tmp_path: Path, by: str) -> None:
+    zoo = Zoo(lake_of(str(tmp_path / "warehouse")).by(by), tmp_path / "landing", PETS)
+    moved = change("U", 2, {"id": "1", "name": "n1"}, {"id": "9", "name": "n2"})
+    assert zoo.bring(1, whole("I", 1, "1"), moved)[0] == 0
+    stored = zoo.lake.in_process_table(Layer.GOLD, "zoo", "pets")
+    assert [row["id"] for row in stored.rows(["id"])] == [9]
 
 
 def test_an_insert_that_comes_late_says_nothing_against_the_row(zoo: Zoo) -> None:
