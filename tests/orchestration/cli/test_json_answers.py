@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from orchestration.cli import main
+from tests.support.commands_here import weir
 from tests.support.pet_feed import change, drop, lay
 
 # Great Expectations' and Dagster's own, in the process that runs the assets.
@@ -46,15 +46,6 @@ def place(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("WEIR_WAREHOUSE", str(tmp_path / "warehouse"))
     monkeypatch.setenv("DAGSTER_HOME", "")
     return tmp_path
-
-
-def weir(*arguments: str) -> int:
-    """Run a command; returns its exit code."""
-    try:
-        main.main([*arguments])
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
 
 
 def document(capfd: pytest.CaptureFixture[str]) -> Any:

@@ -15,9 +15,9 @@ from assets.audit import feed_report
 from assets.bronze import from_objects
 from assets.gold.apply import apply_feed
 from assets.silver import derive_windows
-from orchestration.cli import main
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
+from tests.support.commands_here import weir
 from tests.support.pet_feed import change, drop, lay
 
 # Great Expectations' and Dagster's own, in the process that runs the assets.
@@ -48,11 +48,6 @@ def place(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path
 
 
-def weir(*arguments: str) -> None:
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main.main([*arguments])
-
-
 def nothing(place: Path) -> list[str]:
     """The first run."""
     return []
@@ -60,7 +55,7 @@ def nothing(place: Path) -> list[str]:
 
 def a_repeat(place: Path) -> list[str]:
     """The same window once more, by hand."""
-    weir("run")
+    assert weir("run") == 0
     return ["--windows", FIRST]
 
 
@@ -76,7 +71,7 @@ def a_crash(place: Path) -> list[str]:
 
 def a_backfill(place: Path) -> list[str]:
     """Two windows at once, of which one was run; the other delivers an event of it again."""
-    weir("run")
+    assert weir("run") == 0
     lay(place, "drops/2025-11-20/04/a.json", drop(BORN, change("D", 3, before=ADA)))
     return ["--windows", f"{FIRST}..{SECOND}"]
 
@@ -99,12 +94,12 @@ def test_all_that_counts_events_says_the_same(
 ) -> None:
     options = before(place)
     capfd.readouterr()
-    weir("run", "--json", *options)
+    assert weir("run", "--json", *options) == 0
     printed = capfd.readouterr()
     (run,) = json.loads(printed.out)
     assert in_tables(run["tables"]) == (expected, already)
     assert in_log(printed.err) == (expected, already)
-    weir("status", "--json")
+    assert weir("status", "--json") == 0
     (status,) = json.loads(capfd.readouterr().out)
     assert numbers(Counter(status["outcomes"])) == expected
     (feed,) = load_feeds(place / "feeds")

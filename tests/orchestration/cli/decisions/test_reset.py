@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from assets.layers import Layer
-from orchestration.cli import main
 from orchestration.resources import lake_of
+from tests.support.commands_here import weir
 from tests.support.pet_feed import lay
 
 # Dagster's own, about what a run's context is asked.
@@ -23,15 +23,6 @@ landing: ../drops
 predicates: {name: {type: string}}
 """
 THREE_O_CLOCK = 1_795_143_600_000
-
-
-def weir(*arguments: str) -> int:
-    """Run a command; returns its exit code."""
-    try:
-        main.main([*arguments])
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
 
 
 def sets(cluster: str, first: int, minute: int) -> bytes:
