@@ -36,7 +36,12 @@ _UNPLACED = 6
 
 def partition_of(log_position: Sequence[int]) -> int | None:
     """The partition of a position that is by offset; None of one in the source's own log."""
-    is_unplaced = len(log_position) == _UNPLACED and (
-        log_position[2] == BEFORE_ALL_FILES or log_position[3] >= BEHIND_ALL_PLACES
+    is_unplaced = is_in_file_by_offset(log_position) or (
+        len(log_position) == _UNPLACED and log_position[2] == BEFORE_ALL_FILES
     )
     return log_position[-1] if is_unplaced or len(log_position) == BY_OFFSET else None
+
+
+def is_in_file_by_offset(log_position: Sequence[int]) -> bool:
+    """Whether a position has the offset of its record behind its log file."""
+    return len(log_position) == _UNPLACED and log_position[3] >= BEHIND_ALL_PLACES

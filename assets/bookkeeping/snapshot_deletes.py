@@ -16,7 +16,7 @@ from transforms.gold.change import LogPosition
 from transforms.silver import snapshots
 
 Account = Mapping[str, Any]
-"""One account of a gold table: ``window``, ``changes``, ``snapshots``, ``first_position``."""
+"""One account of a gold table: ``window``, ``changes``, ``snapshots``, ``first_position``, ``last_position``."""
 
 
 def of_epochs(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
@@ -103,20 +103,29 @@ def of_stream(
 
 
 def first_unfinished(feed: Feed, accounts: Sequence[Account]) -> LogPosition | None:
-    """Where the first snapshot of a table stands that is not known to be complete and may go on in the next window.
+    """Where the first snapshot of a table stands that is not known to be complete and may go on in a window to come.
 
-    No later window of the table has come. All rows of a snapshot may stand at one place.
+    That is: no later window of the table has come, or no change that stands behind the snapshot. All rows of one may
+    stand at one place.
     """
     newest = max((str(row["window"]) for row in accounts if row["changes"]), default=None)
+    end = _last_position(accounts)
     found = [
         one.removes_at
         for one in _snapshots_of(feed, accounts)
-        if not one.is_complete and newest in one.windows
+        if not one.is_complete and (newest in one.windows or _is_last(one.removes_at, end))
     ]
     for row in accounts:
-        if row["window"] == newest:
-            found += snapshots.parts_in(row["snapshots"] or ())
+        parts = snapshots.parts_in(row["snapshots"] or ())
+        found += [one for one in parts if row["window"] == newest or _is_last(one, end)]
     return min(found, default=None)
+
+
+def _is_last(removes_at: LogPosition, end: tuple[int, ...] | None) -> bool:
+    """Whether no change stands behind the rows of a snapshot; ``end``: where the table's last change stands."""
+    # What goes directly before some rows has -1 where they have numbers of their own.
+    own = removes_at[: removes_at.index(-1)] if -1 in removes_at else removes_at
+    return end is not None and end[: len(own)] <= own
 
 
 def _snapshots_of(feed: Feed, accounts: Sequence[Account]) -> Sequence[snapshots.Snapshot]:
@@ -130,6 +139,15 @@ def _first_position(accounts: Sequence[Account]) -> tuple[int, ...] | None:
     """Where the table's oldest change stands; the least of all where that is not known of an account with changes."""
     known = [tuple(row["first_position"]) for row in accounts if row["first_position"]]
     return min(known, default=None)
+
+
+def _last_position(accounts: Sequence[Account]) -> tuple[int, ...] | None:
+    """Where the table's newest change stands; None where changes of several streams do not compare."""
+    known = [tuple(row["last_position"]) for row in accounts if row["last_position"]]
+    return None if any(len(one) <= _EPOCH_AND_PHASE for one in known) else max(known, default=None)
+
+
+_EPOCH_AND_PHASE = 2
 
 
 def _row(

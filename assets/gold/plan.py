@@ -223,7 +223,7 @@ class FeedPlan:
 _READ: Final = (
     *("window", "table", "source_table", "declared", "changes", "derived"),
     *("change_kinds", "undeclared_columns", "declaration"),
-    *("first_position", "snapshots", "stream_schemas"),
+    *("first_position", "last_position", "snapshots", "stream_schemas"),
 )
 
 

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import json
 from random import Random
+from types import SimpleNamespace
+from typing import cast
 
+from transforms.change import BEHIND_ALL_PLACES
 from transforms.silver.accounting import AccountKey, Accounts
-from transforms.silver.trails import MOST_PARTS, Ends, Point, Trail, TrailKey, Trails, fallen
+from transforms.silver.conforming.changes import CHANGE, Row
+from transforms.silver.trails import (
+    MOST_PARTS,
+    Ends,
+    Point,
+    Trail,
+    TrailKey,
+    Trails,
+    fallen,
+    point_of,
+)
 
 KEY = AccountKey("w", "t", "s.t", "t")
 HOUR = 3_600_000_000
@@ -87,3 +100,17 @@ def test_two_have_to_stand_below_two_that_were_made_and_read_before_them() -> No
     late = [one._replace(made=one.made + HOUR if one.made else None) for one in unread[1]]
     assert fallen(Ends(unread[0], late)) is not None
     assert json.dumps(found)
+
+
+def test_within_a_log_file_a_place_by_offset_is_no_evidence() -> None:
+    def position_of(*own: int) -> tuple[int, ...] | None:
+        row = {
+            **{"operation": "update", "scope": None, "tally": CHANGE, "stream": None},
+            **{"log_position": (0, 1, *own), "dedup_prefix": 2 + len(own)},
+            **{"event_at": 5, "extracted_at": None, "event_id": "e"},
+        }
+        found = point_of(cast("Row", SimpleNamespace(**row)), None)
+        return found and found[1].position
+
+    assert position_of(12, BEHIND_ALL_PLACES + 7, 1, 0) == (1, 12)
+    assert position_of(12, 400, 1, 0) == (1, 12, 400, 1, 0)
