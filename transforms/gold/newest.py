@@ -38,6 +38,9 @@ from transforms.gold.range_deletes import RangeDelete
 HOT = 50_000
 """A key of so many rows is not held whole: the fold takes them as they come."""
 
+_NO_TIME = -(2**63)
+"""In place of the time of an event that has none: before all others, as in ``ordering.sort_key``."""
+
 Numbers = np.ndarray[Any, Any]
 """Numbers or truths, one per row or per key."""
 
@@ -386,8 +389,10 @@ def _is_same(
     newest, last = stands.stable[changes], stands.stable[stored]
     is_event = _are_equal(batch.column("event_id"), changes, stored)
     same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
-    # Of several deliveries the smallest position counts: the row would have to be moved there.
-    found: Numbers = same & ~_less(stands.whole[changes], stands.whole[stored])
+    # Of several deliveries the smallest position counts, and the earliest time: the row would have to be given these.
+    same &= ~_less(stands.whole[changes], stands.whole[stored])
+    at = pc.fill_null(batch.column("event_at").cast(pa.int64()), _NO_TIME).to_numpy()
+    found: Numbers = same & (at[changes] >= at[stored])
     return found
 
 

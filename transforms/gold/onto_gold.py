@@ -10,7 +10,7 @@ late. Only gold itself can tell what gold had, since silver of the run's windows
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from transforms.gold.beginnings import Beginning
 from transforms.gold.change import Change
@@ -57,6 +57,11 @@ def apply_new_changes(
             if _is_known(last, change):
                 # A range delete is of many keys, and no event of this one.
                 found.known += not change.is_derived
+                if _is_earlier(last, change):
+                    # Of the deliveries of an event the earliest counts, whichever of them came first.
+                    found.needs_history |= keeps_history
+                    last = last._replace(event_at=change.event_at)
+                    state = replace(state, last=last)
                 continue
             if change.stable <= last.log_position[: change.dedup_prefix]:
                 if change.is_past:
@@ -108,3 +113,9 @@ def _is_known(last: Last, change: Change) -> bool:
     At a smaller position it is not treated as one: the smallest position counts, so the row has to be moved there.
     """
     return change.event_id == last.event_id and change.log_position >= last.log_position
+
+
+def _is_earlier(last: Last, change: Change) -> bool:
+    """Whether a repeat of the last change was made earlier by what it says; the same comparison as in ``sort_key``."""
+    own, known = ((at is not None, at or 0) for at in (change.event_at, last.event_at))
+    return own < known

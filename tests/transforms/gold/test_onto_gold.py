@@ -109,6 +109,18 @@ def test_another_delivery_of_the_last_change_counts_where_it_stands_before_it() 
     assert met(state, replica(3)).needs_history
 
 
+def test_of_deliveries_of_the_last_change_the_earliest_time_counts() -> None:
+    """Two snapshots of a source that stood still have rows that differ in nothing but when they were read."""
+    at = {time: replace(change("replace", 5, WHOLE), event_at=time) for time in (None, 3, 7)}
+    later = met(stands(at[3]), at[7])
+    assert (later.known, later.state) == (1, None)
+    for earlier in (3, None):
+        found = met(stands(at[7]), at[earlier])
+        assert (found.known, found.needs_history) == (1, False)
+        assert found.state == stands(at[earlier])
+        assert met(stands(at[7]), at[earlier], keeps_history=True).needs_history
+
+
 def test_where_every_version_is_kept_nothing_is_superseded() -> None:
     state = stands(change("replace", 5, WHOLE))
     assert met(state, change("replace", 1, WHOLE), keeps_history=True).needs_history
