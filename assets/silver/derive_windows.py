@@ -23,7 +23,7 @@ from assets.executors.in_process import InProcess
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import classifying, findings, known_events, schema_changes
+from assets.silver import classifying, cut_short, findings, known_events, schema_changes
 from assets.silver.classifying import Classified
 from assets.silver.findings import Findings
 from assets.silver.plan import SilverPlan
@@ -80,6 +80,7 @@ def derive(
 
 def derived(lake: Lake, plan: SilverPlan) -> Derived:
     """``derive`` by a plan, for a caller that holds silver's lock."""
+    plan = cut_short.given_up(lake, plan)
     made = classifying.of_plan(lake, plan)
     accounts: Sequence[StoredAccount] = stored_accounts(plan.feed, plan.declared, made.accounts)
     _refuse(lake, plan, made, accounts)

@@ -231,6 +231,29 @@ def test_a_repaired_feed_file_takes_records_as_they_are(
     assert [one.state for one in quarantine_of(lake, feed).records] == ["open", "open"]
 
 
+def test_a_file_that_grew_has_the_end_whole_that_was_cut_and_nobody_has_to_decide(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, FIT.decode()[:-9]))
+    feed = a_feed(folder)
+    bring(lake, feed)
+    cut = the_open_one(lake, feed)
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, FIT.decode(), '{"cut": '))
+    bring(lake, feed)
+    assert names(lake, feed) == {1: "Bea"}
+    closed, still = quarantine_of(lake, feed).records
+    assert (closed.id, closed.state) == (cut.id, "dismissed")
+    assert closed.decided is not None
+    assert closed.decided.reason == "its object landed again, longer, and has the record whole"
+    # The new end is cut, too, and the file grows on.
+    assert (still.state, still.source_location[2]) == ("open", 3)
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, FIT.decode(), '{"cut": ', BORN))
+    bring(lake, feed)
+    records = quarantine_of(lake, feed).records
+    assert sorted(one.state for one in records) == ["dismissed", "open", "open"]
+    assert is_proved(lake, feed, tmp_path / "proof")
+
+
 def test_a_record_stays_open_where_its_object_landed_again_until_somebody_decides(
     lake: Lake, folder: Path, tmp_path: Path
 ) -> None:
@@ -239,7 +262,8 @@ def test_a_record_stays_open_where_its_object_landed_again_until_somebody_decide
     bring(lake, feed)
     cut = the_open_one(lake, feed)
     assert landed_again(lake, feed, cut) == []
-    lay(folder, "2025-11-20/03/a.json", drop(BORN, FIT.decode()))
+    # In another order: what stands in the cut one's place is another record.
+    lay(folder, "2025-11-20/03/a.json", drop(FIT.decode(), BORN))
     made = bring(lake, feed)[1]
     assert names(lake, feed) == {1: "Bea"}
     # Both generations count: their records are told apart, and which is which nobody says.
