@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import TextIO
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -25,7 +26,7 @@ from assets.delta.leases import is_on_store, leased
 from assets.delta.store_faults import in_words
 from assets.lake import Lake
 from assets.task_errors import SparkLost, is_of_lost_spark
-from transforms.errors import TableBusy, WeirError
+from transforms.errors import TableBusy, UnwritableWarehouse, WeirError
 
 LOCKS = ".locks"
 """The folder of the warehouse in which locks are; Delta and its readers do not look there."""
@@ -107,9 +108,7 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
         raise NoLocks(
             lake.warehouse, "Weir has locks for folders and for S3, and this is another store"
         )
-    folder = Path(warehouse, LOCKS)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / _file_of(name)).open("a") as lock:
+    with _opened(Path(warehouse, LOCKS, _file_of(name)), lake.warehouse) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -121,6 +120,23 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
             said = f"its file system has no locks (flock: {os.strerror(fault.errno)})"
             raise NoLocks(lake.warehouse, said) from None
         yield
+
+
+def _opened(lock: Path, warehouse: str) -> TextIO:
+    """The file of a lock, whose folder is the first thing that Weir writes in a warehouse."""
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        return lock.open("a")
+    except OSError as fault:
+        if fault.errno == errno.ENOSPC:
+            raise
+        # Of a folder that is not there it is said by the one that it cannot be made in.
+        is_missing = fault.errno == errno.ENOENT
+        what = (
+            "no folder can be made in it" if is_missing else os.strerror(fault.errno or 0).lower()
+        )
+        where = next((one for one in lock.parents if one.exists()), lock)
+        raise UnwritableWarehouse(warehouse, str(where), what) from None
 
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)

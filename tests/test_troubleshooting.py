@@ -43,6 +43,7 @@ WORDS = {
     "LeaseLost": "this run has lost its lease on the table",
     "NoConditions": "ignores conditional writes",
     "NoLocks": "cannot be locked",
+    "UnwritableWarehouse": "cannot write the warehouse",
     "WarehouseFull": "no space left on device",
     "WarehouseFailed": "the warehouse … failed",
     "SchemaChangeRefused": "`rename_table`, then what was found",

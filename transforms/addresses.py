@@ -1,4 +1,6 @@
-"""Credentials in addresses: an address may hold a user's name and password, and whoever shows it must not show them.
+"""Addresses: what is wrong with one, and credentials in it.
+
+An address may hold a user's name and password, and whoever shows it must not show them.
 
 Put here what is asked of an address whoever uses it. Not here: what a landing or a warehouse may be
 (``orchestration/feeds/landings``, ``orchestration/spark/settings``).
@@ -43,3 +45,29 @@ def _shown(found: re.Match[str]) -> str:
         # A bucket has no port, and where the secret ends nothing says. A colon at the end is the sentence's.
         rest = "…"
     return scheme + _SECRET_OPTION.sub(r"\1…", rest)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address with a scheme, and no path of a folder."""
+    return _SCHEME.match(text) is not None
+
+
+def neither(text: str, what: str) -> str:
+    """What is wrong with an address that is none of S3's, and what was meant; ``what``: how one of S3's is written."""
+    fault = f"{text!r} is neither {what} nor a folder"
+    found = _SCHEME.match(text)
+    if found is None:
+        return fault
+    scheme, rest = found[1].lower(), text[found.end() :].lstrip("/")
+    if scheme == "file":
+        return f"{fault}; did you mean /{rest}"
+    if scheme.startswith("kafka"):
+        return f"{fault}; did you mean kafka://{rest}"
+    if scheme.startswith("s") and len(scheme) <= _LONGEST_OF_S3:
+        return f"{fault}; did you mean s3://{rest}"
+    return f"{fault}: Weir reads folders, and stores that speak S3 (another than Amazon's by AWS_ENDPOINT_URL)"
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_LONGEST_OF_S3: Final = 3
+"""S3, s3a, s3n and what is nearly one of them."""

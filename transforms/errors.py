@@ -212,6 +212,15 @@ class WarehouseFull(WeirError):
         super().__init__(f"{table}: no space left on device: {free}. {advice}")
 
 
+class UnwritableWarehouse(WeirError):
+    """The folder in which the tables are to be cannot be made, or nothing can be written in it."""
+
+    def __init__(self, warehouse: str, path: str, fault: str) -> None:
+        self.warehouse, self.path, self.fault = warehouse, path, fault
+        advice = "Nothing was written. Name another folder, or give whoever runs this the right to write there."
+        super().__init__(f"cannot write the warehouse {warehouse}: {path}: {fault}. {advice}")
+
+
 class WarehouseFailed(WeirError):
     """The store that keeps the tables answers with an error."""
 

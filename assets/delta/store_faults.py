@@ -22,12 +22,14 @@ from assets.s3 import fault_and_remedy, fault_of_code, is_passing
 from transforms.errors import (
     TableBusy,
     UnreadableWarehouse,
+    UnwritableWarehouse,
     WarehouseFailed,
     WarehouseFull,
     WeirError,
 )
 
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
+_REFUSED = re.compile(r"Permission denied|Read-only file system")
 _CONFLICT = re.compile(
     r"io\.delta\.exceptions\.\w*Concurrent\w*|\bDELTA_CONCURRENT_\w+"
     r"|io\.delta\.exceptions\.(?:Metadata|Protocol)Changed\w*|\bDELTA_(?:METADATA|PROTOCOL)_CHANGED"
@@ -74,6 +76,8 @@ def in_words(failure: Exception, name: str, warehouse: str) -> WeirError | None:
     text = str(failure)
     if _FULL.search(text) or getattr(failure, "errno", None) == errno.ENOSPC:
         return WarehouseFull(name, _room(warehouse))
+    if found := _REFUSED.search(text):
+        return UnwritableWarehouse(warehouse, name, found[0].lower())
     if isinstance(failure, CommitFailedError) or _CONFLICT.search(text):
         return TableBusy(name)
     if "://" in warehouse:

@@ -61,7 +61,7 @@ def probe(feed: Feed) -> Probe:
     try:
         return _of_topics(feed) if feed.reads_topics else _of_objects(feed)
     except UnreadableLanding as fault:
-        return Probe(fault=f"{fault.fault}. {fault.remedy}")
+        return Probe(fault=f"{fault.landing}: {fault.fault}. {fault.remedy}")
 
 
 def _of_objects(feed: Feed) -> Probe:

@@ -30,13 +30,6 @@ WAREHOUSE = click.option(
     show_default="$WEIR_WAREHOUSE, else ./warehouse",
     help="Where the tables are: a folder, or s3://bucket/prefix.",
 )
-FEED = click.option(
-    "--feed",
-    "only",
-    multiple=True,
-    metavar="NAME",
-    help="Only this feed. May be given several times.",
-)
 EXECUTOR = click.option(
     "--executor",
     type=click.Choice(EXECUTORS),
@@ -57,6 +50,18 @@ class Place:
     feeds: Path
     warehouse: str
     executor: str | None = None
+
+
+def of_feeds(command: Callable[..., None]) -> Callable[..., None]:
+    """A command of all feeds, or of those that are named, with ``--feed`` or without, which come as ``only``."""
+
+    @click.argument("named", nargs=-1, metavar="[FEED]...")
+    @click.option("--feed", "only", multiple=True, metavar="NAME", help="Only this feed, as FEED.")
+    @wraps(command)
+    def chosen(named: tuple[str, ...], only: tuple[str, ...], **others: Any) -> None:
+        command(only=(*named, *only), **others)
+
+    return chosen
 
 
 def in_place(command: Callable[..., None]) -> Callable[..., None]:

@@ -102,7 +102,7 @@ def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
     for name in only:
         if name not in known:
             raise FeedMisdeclared(
-                str(feeds), f"--feed {name}", "there is no such feed here", sorted(known)
+                str(feeds), f"feed {name}", "there is no such feed here", sorted(known)
             )
     return [known[name] for name in only] if only else feeds_there
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from orchestration.feeds.keys import DeclaredFeed
 from orchestration.feeds.misdeclared import Misdeclared
-from transforms.addresses import has_credentials
+from transforms.addresses import has_credentials, neither
 from transforms.formats import FORMATS
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -44,8 +44,7 @@ def landing_from(declared: DeclaredFeed, folder: Path, misdeclared: Misdeclared)
     if address.group(1) == "kafka":
         return _topics(declared, misdeclared)
     if not _S3.fullmatch(landing):
-        fault = f"{landing!r} is neither s3://bucket/prefix/ nor a folder"
-        raise misdeclared("landing", fault)
+        raise misdeclared("landing", neither(landing, "s3://bucket/prefix/"))
     # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
     return landing if landing.endswith("/") else f"{landing}/"
 

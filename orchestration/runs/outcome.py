@@ -5,8 +5,10 @@ Put here what a person wants to know of a run. Not here: running it (``execute``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import dagster as dg
 
@@ -74,7 +76,10 @@ def reasons(event: dg.DagsterEvent) -> Iterator[str]:
         error = error.cause
     if error and error.cls_name != "DagsterAssetCheckFailedError":
         text = told = error.message.strip()
-        for module in ("transforms.errors", "assets.task_errors"):
-            told = told.removeprefix(f"{module}.{error.cls_name}: ")
+        told = re.sub(rf"{_OWN_MODULE}{re.escape(error.cls_name or '')}: ", "", told, count=1)
         # The lines of other errors than Weir's own may be a source's.
         yield hanging(text) if told == text else told
+
+
+_OWN_MODULE: Final = r"^(?:transforms|expectations|assets|orchestration)(?:\.\w+)*\."
+"""How Dagster's text of one of Weir's own errors begins."""

@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from orchestration.spark import sockets
-from transforms.addresses import has_credentials
+from transforms.addresses import has_credentials, is_address, neither
 from transforms.errors import SettingMisdeclared
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
@@ -212,11 +212,15 @@ def warehouse_uri(text: str) -> str:
     ``file:///folder`` is that folder: nothing about it is an object store.
 
     Raises:
-        SettingMisdeclared: there are credentials in it.
+        SettingMisdeclared: there are credentials in it, or it is in a store that Weir does not know.
     """
     if text.startswith("file:///"):
         text = unquote(text.removeprefix("file://"))
     refuse_credentials("WEIR_WAREHOUSE", text)
     if text.startswith("s3://"):
         return "s3a://" + text.removeprefix("s3://")
-    return text if "://" in text else str(Path(text).expanduser().resolve())
+    if not is_address(text):
+        return str(Path(text).expanduser().resolve())
+    if not text.startswith("s3a://"):
+        raise SettingMisdeclared("WEIR_WAREHOUSE", text, neither(text, "s3://bucket/prefix"))
+    return text

@@ -28,8 +28,15 @@ from assets.silver import derive_windows
 from assets.upkeep import rebuild
 from orchestration.resources import lake_of
 from orchestration.runs import planning
+from orchestration.spark.settings import warehouse_uri
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull
+from transforms.errors import (
+    SettingMisdeclared,
+    TableBusy,
+    UnwritableWarehouse,
+    WarehouseFailed,
+    WarehouseFull,
+)
 from transforms.feed.feed import Feed
 
 HOLD = """
@@ -194,10 +201,44 @@ def test_another_fault_of_a_lock_is_no_missing_lock(
         raise AssertionError
 
 
-def test_a_store_without_locks_is_never_written() -> None:
+def test_a_store_that_is_not_known_is_no_warehouse() -> None:
+    with pytest.raises(SettingMisdeclared, match="'gs://lake/tables' is neither s3://"):
+        warehouse_uri("gs://lake/tables")
     with (
         pytest.raises(NoLocks, match="the warehouse gs://lake/tables cannot be locked"),
         writing(lake_of("gs://lake/tables"), Layer.SILVER, "zoo"),
+    ):
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("warehouse", "said"),
+    [("a_file", "a_file: not a directory"), ("a_file/tables", "a_file: not a directory")],
+)
+def test_a_warehouse_that_cannot_be_a_folder_is_named(
+    tmp_path: Path, warehouse: str, said: str
+) -> None:
+    (tmp_path / "a_file").write_text("not a folder")
+    with (
+        pytest.raises(UnwritableWarehouse, match=f"cannot write the warehouse .*{said}"),
+        writing(lake_of(str(tmp_path / warehouse)), Layer.SILVER, "zoo"),
+    ):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_warehouse_that_nobody_may_write_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    # Tests may run as root, who may write everywhere.
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    said = os.strerror(number).lower()
+    with (
+        pytest.raises(UnwritableWarehouse, match=f"{tmp_path}: {said}. Nothing was written"),
+        writing(lake_of(str(tmp_path / "lake")), Layer.SILVER, "zoo"),
     ):
         raise AssertionError
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.addresses import has_credentials, without_credentials
+from transforms.addresses import has_credentials, neither, without_credentials
 from transforms.errors import (
     FeedMisdeclared,
     SettingMisdeclared,
@@ -100,3 +100,26 @@ def test_what_is_no_secret_is_shown(address: str) -> None:
 )
 def test_no_error_of_weirs_shows_credentials(error: Exception) -> None:
     assert "hush" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("S3://bucket/a", "s3://bucket/a"),
+        ("s3n://bucket/a", "s3://bucket/a"),
+        ("s4://bucket", "s3://bucket"),
+        ("s3:/bucket/a", "s3://bucket/a"),
+        ("kafkas://broker:9092/t", "kafka://broker:9092/t"),
+        ("file:///srv/drops", "/srv/drops"),
+    ],
+)
+def test_an_address_that_is_nearly_one_says_what_was_meant(typed: str, meant: str) -> None:
+    assert neither(typed, "s3://bucket/prefix") == (
+        f"'{typed}' is neither s3://bucket/prefix nor a folder; did you mean {meant}"
+    )
+
+
+def test_an_address_of_another_store_says_what_weir_reads() -> None:
+    assert neither("gs://bucket/a", "s3://bucket/prefix").endswith(
+        ": Weir reads folders, and stores that speak S3 (another than Amazon's by AWS_ENDPOINT_URL)"
+    )

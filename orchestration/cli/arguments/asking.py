@@ -6,12 +6,13 @@ commands that make tables (``making``), and those that record a decision (``deci
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import click
 
-from orchestration.cli.options import FEED, JSON, WAREHOUSE, Place, in_place, in_place_by
+from orchestration.cli.options import JSON, WAREHOUSE, Place, in_place, in_place_by, of_feeds
 
 
 @click.command("query", short_help="Query the tables with Spark SQL.")
@@ -48,24 +49,27 @@ def query_command(sql: str, warehouse: str, style: str, all_columns: bool) -> No
 @click.command("explain", short_help="Say why a row is as it is: the events of its key, in order.")
 @click.argument("feed")
 @click.argument("table")
-@click.argument("key")
+@click.argument("key", nargs=-1, required=True)
 @in_place_by
 @JSON
-def explain_command(feed: str, table: str, key: str, place: Place, as_json: bool) -> None:
+def explain_command(
+    feed: str, table: str, key: tuple[str, ...], place: Place, as_json: bool
+) -> None:
     """Say why a row is as it is: the events of its KEY in order, and what each of them did.
 
-    A key of several columns is written with commas between them, or as a JSON array:
+    A key of several columns is several words, or one with commas between them, or a JSON array:
 
         weir explain shop orders 42
     """
     from orchestration.cli import explain
 
-    sys.exit(explain.explain(place, feed, table, key, as_json))
+    one_word = key[0] if len(key) == 1 else json.dumps(key)
+    sys.exit(explain.explain(place, feed, table, one_word, as_json))
 
 
 @click.command("verify", short_help="Prove gold: make it again from bronze, and compare every row.")
 @in_place_by
-@FEED
+@of_feeds
 @click.option(
     "--scratch",
     metavar="DIR-or-URI",
@@ -92,7 +96,7 @@ def verify_command(
 
 @click.command("status", short_help="Say how each feed stands: windows, events, rows, what waits.")
 @in_place
-@FEED
+@of_feeds
 @click.option(
     "--details",
     "style",
@@ -125,7 +129,7 @@ def status_command(
     "dbt-sources", short_help="Print a sources.yml for dbt: gold's tables and freshness."
 )
 @in_place
-@FEED
+@of_feeds
 def dbt_sources_command(place: Place, only: tuple[str, ...]) -> None:
     """Print a sources.yml for dbt: a source for each feed, with gold's tables, columns, tests and freshness.
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import EXECUTOR, FEED, JSON, Place, in_place, in_place_by
+from orchestration.cli.options import EXECUTOR, JSON, Place, in_place, in_place_by, of_feeds
 
 
 @click.command("run", short_help="Bring what is new in the landing to bronze, silver and gold.")
 @in_place_by
-@FEED
+@of_feeds
 @click.option(
     "--windows",
     metavar="FROM..TO",
@@ -36,7 +36,7 @@ def run_command(place: Place, only: tuple[str, ...], windows: str | None, as_jso
 
 @click.command("compact", short_help="Fold old history into base rows, and compact small files.")
 @in_place_by
-@FEED
+@of_feeds
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
 @JSON
 def compact_command(place: Place, only: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
@@ -71,7 +71,7 @@ def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
     "data-docs", short_help="Ask tables as they stand, and make Data Docs of all results."
 )
 @in_place
-@FEED
+@of_feeds
 def data_docs_command(place: Place, only: tuple[str, ...]) -> None:
     """Ask every table as it stands, and make Data Docs, the pages of what checks have found.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.feeds.faults import nearest
 from transforms.errors import QueryRefused, UnknownKey
+from transforms.feed.table_names import TOMBSTONES
 
 Name = tuple[str, ...]
 
@@ -47,11 +49,26 @@ def path_of(lake: Lake, name: Name) -> str:
 
 
 def known_tables(lake: Lake) -> list[str]:
-    """The tables of a warehouse, by the names that a query gives them; none where it is not on this machine."""
+    """The tables of a warehouse, by the names that a query gives them; none where it is not on this machine.
+
+    In the order in which a person asks for them: gold's, those of the other layers, and Weir's own.
+    """
     root = Path(lake.warehouse)
     logs = [log for depth in ("*/*", "*/*/*") for log in root.glob(f"{depth}/_delta_log")]
     names = [".".join(log.parent.relative_to(root).parts) for log in logs]
-    return sorted(name for name in names if name.split(".")[0] in set(Layer))
+    known = [name for name in names if name.split(".")[0] in set(Layer)]
+    return sorted(known, key=lambda name: (_rank_of(name), name))
+
+
+def _rank_of(name: str) -> int:
+    """How many kinds of tables a person asks for before this one."""
+    layer = name.split(".")[0]
+    if name.endswith(TOMBSTONES):
+        return len(_ASKED_FOR)
+    return _ASKED_FOR.index(layer) if layer in _ASKED_FOR else len(_ASKED_FOR) + 1
+
+
+_ASKED_FOR: Final = (Layer.GOLD, Layer.SILVER, Layer.QUARANTINE, Layer.BRONZE)
 
 
 def views_of(statement: exp.Expr) -> dict[Name, str]:

@@ -24,7 +24,7 @@ COMMANDS = {
     ),
     "query": ("--warehouse", "--format", "table|jsonl|csv", "--all-columns", "gold.<feed>.<table>"),
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run", "--json"),
-    "explain": ("FEED TABLE KEY", "--warehouse", "--executor", "weir explain shop orders 42"),
+    "explain": ("FEED TABLE KEY...", "--warehouse", "--executor", "weir explain shop orders 42"),
     "verify": ("--feed", "--executor", "--scratch", "--seed", "--json", "Prove gold"),
     "data-docs": ("--feeds", "--warehouse", "--feed", "Data Docs"),
     "notify": ("--test", "webhook"),
@@ -134,8 +134,8 @@ except SystemExit:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("run", "--feed", "sop"), "--feed sop: there is no such feed here. Known: shop."),
-        (("compact", "--feed", "sop"), "--feed sop: there is no such feed here. Known: shop."),
+        (("run", "--feed", "sop"), "feed sop: there is no such feed here. Known: shop."),
+        (("compact", "--feed", "sop"), "feed sop: there is no such feed here. Known: shop."),
         (
             ("run", "--windows", "today"),
             "feed shop: window today: 'today' is no window of one hour;"
@@ -146,6 +146,9 @@ except SystemExit:
             "feed shop: window 2025-11-20T05..2025-11-20T03: the range ends before it begins",
         ),
         (("run", "--windows", "2999-01-01T00"), "it has not begun yet"),
+        (("run", "stop"), "feed stop: there is no such feed here. Known: shop"),
+        (("status", "shop", "--feed", "stop"), "feed stop: there is no such feed here"),
+        (("run", "shop", "--warehouse", "gs://b"), "'gs://b' is neither s3://bucket/prefix nor a"),
     ],
 )
 def test_what_is_wrong_with_the_arguments_is_one_line(
@@ -261,7 +264,8 @@ def test_a_statement_that_is_not_run_is_refused_before_spark_starts(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("query",), ("query", "SELECT 1", "--format", "xml"), ("nosuch",), ("run", "x")]
+    "arguments",
+    [("query",), ("query", "SELECT 1", "--format", "xml"), ("nosuch",), ("run", "--no")],
 )
 def test_what_click_refuses_has_the_same_exit_code(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -351,3 +355,18 @@ def test_each_command_hands_the_word_on(monkeypatch: pytest.MonkeyPatch) -> None
         with pytest.raises(SystemExit):
             main.main(command)
     assert said == ["spark", None] * len(commands)
+
+
+def test_a_key_of_two_columns_is_two_words_or_one_or_a_json_array(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def note(_place: object, _feed: str, _table: str, key: str, *_: object) -> int:
+        asked.append(key)
+        return 0
+
+    monkeypatch.setattr("orchestration.cli.explain.explain", note)
+    for typed in (("1", "a,b"), ("1,2",), ('["1", "2"]',)):
+        assert Answer(capsys, "explain", "shop", "item", *typed).code == 0
+    assert asked == ['["1", "a,b"]', "1,2", '["1", "2"]']

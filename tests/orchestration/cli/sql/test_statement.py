@@ -84,7 +84,7 @@ def test_a_table_that_is_not_there_is_named(lake: Lake) -> None:
         statement.answered(lake, "SELECT * FROM gold.shop.persons")
     assert str(caught.value) == (
         f"gold.shop.persons: there is no such table in {lake.warehouse}; did you mean gold.shop.people."
-        " Tables: bronze.shop, gold.shop.order details, gold.shop.people, silver.shop."
+        " Tables: gold.shop.order details, gold.shop.people, silver.shop, bronze.shop."
     )
 
 
