@@ -105,7 +105,8 @@ class Event:
     ``segment``: the number of the log file that holds the event, where the source has numbered log files.
     ``event_at``, ``extracted_at``: when the source made the change, and when the extractor read it, in microseconds
     since 1970 (UTC).
-    ``stream_schema``: what the stream itself says of the table.
+    ``stream_schema``: what the stream itself says of the table. ``read_by_schema``: the columns whose values the
+    record's own schema has said how to read, so that the feed file's word on how they are written is not asked.
     ``snapshot``: of a row that a snapshot read, what it says of that snapshot.
     ``warnings``: the words of the format's warnings (``warning.EventWarning``) that the event gives rise to.
     ``fault``: why the event cannot become a change; the other fields then say what could be read nevertheless.
@@ -130,6 +131,7 @@ class Event:
     event_at: int | None = None
     extracted_at: int | None = None
     stream_schema: StreamSchema | None = None
+    read_by_schema: frozenset[str] = frozenset()
     snapshot: SnapshotRow | None = None
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None

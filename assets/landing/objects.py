@@ -7,6 +7,7 @@ landing (``landings``), what an object holds (``transforms/records``), and which
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,20 @@ from transforms.feed.object_paths import matches
 _TEMPORARY = (".tmp", ".temp", ".part", ".partial", ".inprogress", ".crdownload", ".swp", "~")
 
 _TEMPORARY_FOLDERS = {"_temporary"}
+
+_BESIDE_VALUES = re.compile(r".*\+[0-9]+\+[0-9]+\.(keys|headers)\.[^/]*")
+"""What Confluent's S3 sink writes beside each object of values: ``<topic>+<partition>+<offset>.keys.json``.
+
+Vendor: ``store.kafka.keys`` and ``store.kafka.headers``,
+https://docs.confluent.io/kafka-connectors/s3-sink/current/configuration_options.html, and in its code
+``io.confluent.connect.s3.util.Utils.getAdjustedFilename``.
+"""
+
+_OF_PART = {
+    part: f"{part} of Kafka records, which a sink wrote beside their values: they are not read."
+    f" To read them as drops, say files: '**/*.{part}.*' in a feed file"
+    for part in ("keys", "headers")
+}
 
 _SHOWN = 20
 
@@ -39,17 +54,22 @@ class LeftOut:
     """What a listing passed over: how many objects, and the first of them with the reason.
 
     ``links``: a sentence for each of the first of them that are links out of the landing's folder. Somebody may believe
-    that these are read, so they are named before all others.
+    that these are read, so they are named before all others. ``parts``: what a sink wrote beside the values of Kafka
+    records, one for each drop: by the sentence on them, how many such objects there are, and the first of them.
     """
 
     count: int = 0
     examples: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
+    parts: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def add(self, name: str, reason: str) -> None:
         """Count one object."""
         self.count += 1
-        if len(self.examples) < _SHOWN:
+        if reason in _OF_PART.values():
+            count, first = self.parts.get(reason, (0, name))
+            self.parts[reason] = (count + 1, first)
+        elif len(self.examples) < _SHOWN:
             self.examples.append(f"{name}: {reason}")
 
     def add_link(self, name: str, leads_to: str) -> None:
@@ -59,11 +79,14 @@ class LeftOut:
             self.links.append(f"{name}: {LeadsOut(leads_to)}. {REMEDY}")
 
     def __iter__(self) -> Iterator[str]:
-        """One sentence per example, and one on how many more there are."""
+        """One sentence per example, one on all parts of Kafka records of a kind, and one on how many more there are."""
         named = [*self.links, *self.examples][:_SHOWN]
+        of_parts = sum(count for count, _ in self.parts.values())
         yield from named
-        if self.count > len(named):
-            yield f"and {self.count - len(named)} more"
+        for reason, (count, first) in self.parts.items():
+            yield f"{first}{f' and {count - 1} more' if count > 1 else ''}: {reason}"
+        if self.count > len(named) + of_parts:
+            yield f"and {self.count - len(named) - of_parts} more"
 
 
 class Landing(Protocol):
@@ -98,6 +121,9 @@ def reason_to_leave_out(name: str, globs: Sequence[str]) -> str | None:
         return "a marker: its name begins with an underscore"
     if file.endswith(_TEMPORARY) or _TEMPORARY_FOLDERS.intersection(folders):
         return "temporary"
+    beside = _BESIDE_VALUES.fullmatch(file)
+    if beside and not any(f".{beside[1]}" in glob for glob in globs):
+        return _OF_PART[beside[1]]
     if not any(matches(name, glob) for glob in globs):
         return f"does not match {' or '.join(globs)}"
     return None

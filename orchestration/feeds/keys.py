@@ -47,6 +47,10 @@ class DeclaredTable(_Declared):
     """The columns that identify a row, in the source's order; ``[]``: the table has no key, and may have equal rows."""
     columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
     """Each column of gold with its Spark SQL type."""
+    encoded: dict[_Text, _Text] = Field(default_factory=dict)
+    """How columns' values are written where neither their types nor the records say it: of a decimal ``base64`` or
+    ``base64(scale)``; of a timestamp ``seconds``, ``millis``, ``micros`` or ``nanos`` since 1970, of a date ``days``;
+    of a time of day, which is a string, ``millis_of_day``, ``micros_of_day`` or ``nanos_of_day``."""
     cdc_columns: _Texts | None = None
     """CSV only: the order of the columns in rows of changes, where it differs from that of ``columns``."""
     path: _Text | None = None

@@ -20,6 +20,7 @@ from orchestration.feeds.schema_changes import policies_from
 from transforms.feed.feed import Table
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
 from transforms.feed.table_names import UNFIT
+from transforms.value_types.encodings import UnfitEncoding, check, fitting
 
 _UNFIT_IN_NAME: Final = re.compile(UNFIT)
 
@@ -69,6 +70,7 @@ class TableDeclarations:
             snapshots=declared.snapshots,
             unavailable_value=tuple(declared.unavailable_value or ()),
         )
+        table = replace(table, encodings=encodings_from(place, declared, table, self.misdeclared))
         if not declared.mask:
             return table
         masks = masks_from(place, declared.mask, table, self.misdeclared)
@@ -125,3 +127,29 @@ class TableDeclarations:
             if name in seen:
                 raise self.misdeclared(place, f"names {name} twice")
             seen.add(name)
+
+
+def encodings_from(
+    place: str, declared: DeclaredTable, table: Table, misdeclared: Misdeclared
+) -> dict[str, str]:
+    """How the table's values are written, by column; ``place``: the table's, in the feed file.
+
+    Raises:
+        FeedMisdeclared: a column is none, or its type's values cannot be written so.
+    """
+    found: dict[str, str] = {}
+    for column, text in declared.encoded.items():
+        key, encoding = f"{place}.encoded.{column}", "".join(text.split()).lower()
+        if column in table.renamed:
+            fault = f"is an earlier name: say it of {table.renamed[column]}, which holds for both"
+            raise misdeclared(key, fault)
+        if column not in table.columns:
+            fault = f"is no column of the table{nearest(column, table.columns)}"
+            raise misdeclared(key, fault, table.columns)
+        try:
+            check(table.columns[column], encoding)
+        except UnfitEncoding as unfit:
+            hint = nearest(encoding, fitting(table.columns[column]))
+            raise misdeclared(key, f"{unfit}{hint}", fitting(table.columns[column])) from None
+        found[column] = encoding
+    return found

@@ -143,6 +143,7 @@ def _table_meaning(table: Table) -> dict[str, object]:
             history=["kept"] if table.history else [],
             snapshots=[table.snapshots] if table.snapshots != "heal" else [],
             masks=dict(table.masks),
+            encodings=dict(table.encodings),
             unavailable_value=list(table.unavailable_value),
         ),
     }

@@ -47,7 +47,8 @@ class Table:
     stream's description can read (``event.StreamSchema``). ``before_added``: what columns are in rows from before they
     were added, by gold's name; a declared table has none of either. ``masks`` says what
     becomes of values from silver on, by column. ``unmasked_columns`` are ``columns`` and those that masks drop, in the
-    source's order; empty where none is dropped.
+    source's order; empty where none is dropped. ``encodings``: by column, how values are written where the record does
+    not say it (``value_types/encodings.py``).
     """
 
     name: str
@@ -70,6 +71,7 @@ class Table:
     masks: Mapping[str, MaskKind] = field(default_factory=dict)
     unmasked_columns: Mapping[str, str] = field(default_factory=dict)
     unavailable_value: tuple[str, ...] = ()
+    encodings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -94,6 +96,7 @@ class Table:
                 name: kind for name, kind in self.unmasked_columns.items() if name not in later
             },
             since={name: first for name, first in self.since.items() if name not in later},
+            encodings={name: one for name, one in self.encodings.items() if name not in later},
         )
 
 

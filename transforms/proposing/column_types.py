@@ -28,10 +28,11 @@ _SMALL: Final = 10**6
 
 
 class Inferred(NamedTuple):
-    """A type, and what of the sample speaks for it."""
+    """A type, and what of the sample speaks for it; ``encoding``: how its values seem to be written otherwise."""
 
     type: str
     evidence: str
+    encoding: str = ""
 
 
 def inferred(values: Collection[Value], *, may_grow: bool = False) -> Inferred:
@@ -83,10 +84,16 @@ def _decimal(texts: Collection[str]) -> Inferred | None:
         return None
     scale = min(scales)
     digits = max(len(one[1]) for one in found if one is not None)
+    kind = decimal_type(digits, scale)
+    evidence = f"{digits} digits before the point at most, always {scale} behind it"
+    return None if kind is None else Inferred(kind, evidence)
+
+
+def decimal_type(digits: int, scale: int) -> str | None:
+    """The decimal with room for so many digits before the point and some more; None where there is none."""
     for precision in _PRECISIONS:
         if precision >= digits + scale + min(_SPARE, max(_PRECISIONS) - digits - scale):
-            evidence = f"{digits} digits before the point at most, always {scale} behind it"
-            return Inferred(f"decimal({precision},{scale})", evidence)
+            return f"decimal({precision},{scale})"
     return None
 
 

@@ -76,7 +76,7 @@ def _above(comment: str, indent: str) -> Iterator[str]:
 def yaml_scalar(text: str, *, in_list: bool = False) -> str:
     """The text as YAML writes it: with quotes where it needs some."""
     is_plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not text.endswith(":")
-    is_type = not in_list and re.fullmatch(r"[a-z_]+(?:[(<][a-z0-9,:_<>()]*[)>])?", text)
+    is_type = not in_list and re.fullmatch(r"[a-z][a-z0-9_]*(?:[(<][a-z0-9,:_<>()]*[)>])?", text)
     if is_plain or (is_type and text.lower() not in _WORDS):
         # A star in front would be an alias.
         return text if not text.startswith("*") else in_yaml(text)

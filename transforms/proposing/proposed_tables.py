@@ -7,16 +7,18 @@ types and keys are inferred (``column_types``, ``keys``).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from transforms.feed.column_names import spelled
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import widens
 from transforms.proposing.column_types import Inferred, inferred
+from transforms.proposing.encodings_seen import refined
 from transforms.proposing.entries import Entry, Found, Proposal, Sampled
 from transforms.proposing.keys import SampledKey, key_of
 from transforms.proposing.tables_seen import TableSeen, tables_seen
+from transforms.value_types.encodings import BASE64, is_base64
 
 _MOST_SHOWN: Final = 3
 
@@ -37,7 +39,11 @@ def of_tables(tables: Iterable[TableSeen]) -> Proposal:
     for table in kept:
         name = table.name if is_plain else table.full_name
         key = key_found(table)
-        entry = table_entry(name, table, key)
+        types = {
+            column: type_found(table, column, is_key=column in key.columns)
+            for column in table.values
+        }
+        entry = table_entry(name, table, key, types)
         entries.append(entry)
         found.append(Found(name, _in_words(table, key)))
         if not key.columns:
@@ -46,6 +52,7 @@ def of_tables(tables: Iterable[TableSeen]) -> Proposal:
             )
         elif not key.is_said:
             notes.append(f"the key of {name}, [{', '.join(key.columns)}], is {key.evidence}.")
+        notes += _encodings_in_words(name, types)
     if not entries:
         return Proposal()
     is_needed = any(one.is_needed for one in entries)
@@ -77,17 +84,46 @@ def key_found(table: TableSeen) -> SampledKey:
     return guess
 
 
-def table_entry(name: str, table: TableSeen, key: SampledKey) -> Entry:
+def _encodings_in_words(name: str, types: Mapping[str, Inferred]) -> Iterator[str]:
+    """What a person should look at where values seem to be written otherwise than their types have them."""
+    times = [
+        f"{column} ({one.encoding})"
+        for column, one in types.items()
+        if one.encoding and not is_base64(one.encoding)
+    ]
+    decimals = [column for column, one in types.items() if one.encoding.startswith(f"{BASE64}(")]
+    if times:
+        yield (
+            f"that these whole numbers of {name} are times is a guess, for no schema says it: {', '.join(times)}."
+            " Look at the preview; where it is wrong, declare int or bigint, and take the column out of encoded."
+        )
+    if decimals:
+        yield (
+            f"these texts of {name} are taken for decimals in base64, and nothing says how many digits stand behind"
+            f" the point: {', '.join(decimals)}. Two are a guess: look the columns up in the source, and correct their"
+            " types and encoded."
+        )
+
+
+def table_entry(
+    name: str, table: TableSeen, key: SampledKey, types: Mapping[str, Inferred]
+) -> Entry:
     """The table as the feed file declares it."""
     names = spelled(dict.fromkeys(table.values, ""))
-    columns = []
+    columns, encoded = [], []
     for column in table.values:
-        kind = type_found(table, column, is_key=column in key.columns)
-        columns.append(Entry(names.get(column, column), kind.type, kind.evidence))
+        kind, today = types[column], names.get(column, column)
+        columns.append(Entry(today, kind.type, kind.evidence))
+        if kind.encoding:
+            encoded.append(Entry(today, kind.encoding))
     parts = [
         Entry("key", tuple(names.get(one, one) for one in key.columns), key.evidence),
         Entry("columns", tuple(columns)),
     ]
+    if encoded:
+        parts.append(
+            Entry("encoded", tuple(encoded), "how values are written that no schema comes with")
+        )
     if names:
         renamed = tuple(Entry(old, new) for old, new in names.items())
         parts.append(Entry("renamed", renamed, "names that no Delta table can have"))
@@ -100,7 +136,10 @@ def type_found(table: TableSeen, column: str, *, is_key: bool) -> Inferred:
     if said:
         fit = [one for one in said if all(widens(other, one) for other in said)]
         return Inferred(fit[0] if fit else "string", "as the stream says")
-    return inferred(table.values[column], may_grow=is_key or column.lower().endswith("id"))
+    found = inferred(table.values[column], may_grow=is_key or column.lower().endswith("id"))
+    if is_key:
+        return found
+    return refined(column, [one for one in table.values[column] if isinstance(one, str)], found)
 
 
 def seen_in_words(table: TableSeen) -> str:

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from transforms.families.connect import keys, sources
 from transforms.families.connect.keys import Key
-from transforms.families.connect.values.times import since_1970
 from transforms.families.kafka_message import KafkaMessage
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.record import BronzeRecord
+from transforms.value_types.times import since_1970
 
 _NO_FIELDS: Final[Mapping[str, Any]] = {}
 

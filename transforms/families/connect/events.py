@@ -65,6 +65,7 @@ def event(envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Voca
         event_at=envelope.event_at,
         extracted_at=envelope.extracted_at,
         stream_schema=images.stream_schema,
+        read_by_schema=images.read_by_schema,
         fault=fault,
     )
 

@@ -15,11 +15,11 @@ from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.keys import ROUTER_FIELD, Key
 from transforms.families.connect.row_tables import Tables
 from transforms.families.connect.rows import Rows
-from transforms.families.connect.values.decimals import TooLong
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.json_values import as_text
+from transforms.value_types.decimals import TooLong
 
 
 @dataclass(slots=True)
@@ -27,8 +27,8 @@ class Images:
     """The images of an event, and the table as its schema describes it.
 
     ``has_after``: there is a new image, or what stands in its place. ``is_partial``: a value of it was not sent.
-    ``has_texts_for_bytes``: a column of bytes came as a text of which nothing says how it is written. ``fault``: an
-    image is no object, or holds a number that no source has.
+    ``has_texts_for_bytes``: a column of bytes came as a text of which nothing says how it is written.
+    ``read_by_schema``: see ``Event``. ``fault``: an image is no object, or holds a number that no source has.
     """
 
     before: dict[str, Value] = field(default_factory=dict)
@@ -37,6 +37,7 @@ class Images:
     is_partial: bool = False
     has_texts_for_bytes: bool = False
     stream_schema: StreamSchema | None = None
+    read_by_schema: frozenset[str] = frozenset()
     fault: Fault | None = None
 
 
@@ -71,7 +72,7 @@ class ImageReader:
         """
         table = self._tables.table(*envelope.source[1:4])
         rows = table.rows(envelope.row_fields)
-        found = Images()
+        found = Images(read_by_schema=rows.read_by_schema)
         try:
             found.before = self._image("before", envelope, rows, found)
             found.after = self._image("after", envelope, rows, found)
@@ -79,7 +80,9 @@ class ImageReader:
                 unsaid = _unsaid(envelope.key.values, found, rows)
                 if unsaid:
                     image = found.before if envelope.operation == "delete" else found.after
-                    image.update(table.key_rows(envelope.key.fields, rows).values(unsaid))
+                    of_key = table.key_rows(envelope.key.fields, rows)
+                    image.update(of_key.values(unsaid))
+                    found.read_by_schema |= of_key.read_by_schema & unsaid.keys()
         except TooLong as why:
             found.fault = found.fault or Fault("value_does_not_fit", str(why))
         found.stream_schema = _stream_schema(envelope, rows)

@@ -31,6 +31,7 @@ MOMENTS: Final = {
 }
 """Times without a zone: how many of what they count since 1970 are a second."""
 
+_OPEN: Final = frozenset({None, "int8", "int16", "int32", "int64", "bytes"})
 _OF_TYPE: Final = {
     "int8": "tinyint",
     "int16": "smallint",
@@ -62,6 +63,11 @@ class Kind(NamedTuple):
     name: str | None = None
     scale: int | None = None
     precision: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing says what a value stands for: it is a plain whole number, plain bytes, or of no type."""
+        return self.name is None and self.type in _OPEN
 
 
 class Column(NamedTuple):

@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from transforms.families.connect.rows import Rows
 from transforms.families.connect.values.placeholders import DEFAULT, NONE, Placeholders
+from transforms.families.connect.values.values import IN_BASE64
 from transforms.feed.feed import Feed
+from transforms.value_types.encodings import is_base64
 
 _MOST_TABLES: Final = 10_000
 """Names of tables come from outside: so many are kept at most, and then all are forgotten."""
@@ -106,10 +108,16 @@ def _placeholders(feed: Feed) -> Mapping[str, Placeholders]:
 
 
 def _declared_types(feed: Feed) -> dict[str, Mapping[str, str]]:
-    """The types of each declared table by column, under all names that tables and columns have or had."""
+    """The types of each declared table by column, under all names that tables and columns have or had.
+
+    A type says it where the feed file declares that its values may be base64.
+    """
     found: dict[str, Mapping[str, str]] = {}
     for name, table in feed.tables.items():
-        earlier = {old: table.source_columns[new] for old, new in table.renamed.items()}
-        types = {**table.source_columns, **earlier}
+        columns = {
+            column: kind + (IN_BASE64 if is_base64(table.encodings.get(column)) else "")
+            for column, kind in table.source_columns.items()
+        }
+        types = {**columns, **{old: columns[new] for old, new in table.renamed.items()}}
         found.update(dict.fromkeys((name, *table.was), types))
     return found

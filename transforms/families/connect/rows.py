@@ -12,23 +12,24 @@ from typing import Any
 
 from transforms.event import StreamSchema, Value
 from transforms.families.connect import logical_types, schemas
-from transforms.families.connect.values.decimals import TooLong
 from transforms.families.connect.values.placeholders import NONE, Placeholders
 from transforms.families.connect.values.values import Unsent, reader_of
 from transforms.json_values import as_text
+from transforms.value_types.decimals import TooLong
 
 
 class Rows:
     """How the rows of one table are read, by one schema or without any.
 
     ``columns``: those of the schema, ``names`` theirs; None without a schema, or where two columns have one name.
-    ``texts_for_bytes``: columns that the feed declares as binary and the schema as text: nothing says how their bytes
-    are written in it.
+    ``read_by_schema``: the columns whose values it says how to read: all but plain whole numbers and plain bytes, which
+    may count or hold anything. ``texts_for_bytes``: columns that the feed declares as binary and the schema as text:
+    nothing says how their bytes are written in it.
     """
 
     __slots__ = (
         *("_placeholders", "_readers", "_stream_schemas"),
-        *("columns", "names", "texts_for_bytes"),
+        *("columns", "names", "read_by_schema", "texts_for_bytes"),
     )
 
     def __init__(
@@ -49,6 +50,9 @@ class Rows:
             reader = reader_of(column, declared.get(name), decimals_may_be_plain, placeholders)
             if reader is not None:
                 self._readers[name] = reader
+        self.read_by_schema = frozenset(
+            name for name, column in (named or {}).items() if not column.kind.is_open
+        )
         self.texts_for_bytes = frozenset(
             name
             for name, column in (named or {}).items()

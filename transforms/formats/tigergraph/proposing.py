@@ -134,7 +134,7 @@ def _attribute(values: Sequence[Any], operations: Mapping[str, int]) -> tuple[st
 
 def _simple(values: Sequence[Any]) -> tuple[str, str]:
     texts = [as_text(one) for one in values if type(one) not in (dict, list)]
-    kind, evidence = inferred(texts)
+    kind, evidence, _ = inferred(texts)
     if any(type(one) is float for one in values):
         return "double", evidence
     if kind in ("date", "timestamp"):

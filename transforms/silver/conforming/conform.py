@@ -52,7 +52,7 @@ class Conformed:
         if declaration.masks is not None:
             # First of all: identity, key, faults and facts are made of what is left.
             masking.mask(event, declaration.masks)
-        judges, columns = declaration.judges, declaration.key_columns
+        judges, columns = declaration.judges_of(event), declaration.key_columns
         self.after, unfit_after = canonical(event.after, judges)
         self.before, unfit_before = canonical(event.before, judges)
         self.scope = None if event.scope is None else canonical(event.scope, judges)[0]
@@ -101,8 +101,7 @@ class Conformed:
         }
         unfit |= {name: event.after[name] for name in unfit_after}
         if unfit:
-            assert declaration.column_types is not None  # without types nothing is judged
-            return faults.misfits(unfit, declaration.column_types)
+            return faults.misfits(unfit, declaration)
         found: Fault | None = None
         if self.scope is not None:
             found = faults.scope_fault(self.scope, declaration)

@@ -8,10 +8,10 @@ up for a table. Not here: applying it to an event (``conform``), and names that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from transforms.event import StreamSchema
+from transforms.event import Event, StreamSchema
 from transforms.fault import Fault
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey, Masks
@@ -20,6 +20,7 @@ from transforms.feed.table_names import gold_name
 from transforms.silver.conforming import renames
 from transforms.silver.conforming.table_name_faults import name_fault
 from transforms.types import Judge, judge_of
+from transforms.value_types.encodings import judge_of_encoded
 
 _MOST_KNOWN: Final = 10_000
 
@@ -34,8 +35,10 @@ class Declaration:
     feed file's name for it, or the stream's where the stream describes it, or None. ``is_declared``: whether the feed
     file has it. ``key_columns`` is None where nobody tells the key; of a table without a key it is all columns, and
     ``is_keyless`` is true. ``column_types`` is None where nobody tells them. ``judges`` are the judges of the columns
-    whose types are known. ``fault``: why no event of such a table can be taken. ``masks``: what becomes of its values;
-    None where none is masked. ``has_full_dumps``: whether its snapshots' rows are whole tables (``full_dumps``).
+    whose types are known; ``plain_judges`` are those of columns with ``encodings`` where a record itself says how
+    their values are written. ``fault``: why no event of such a table can be taken. ``masks``: what becomes of its
+    values; None where none is masked. ``has_full_dumps``: whether its snapshots' rows are whole tables
+    (``full_dumps``).
     """
 
     table: str | None
@@ -51,6 +54,16 @@ class Declaration:
     fault: Fault | None
     masks: Masks | None = None
     has_full_dumps: bool = False
+    encodings: Mapping[str, str] = field(default_factory=dict)
+    plain_judges: Mapping[str, Judge] = field(default_factory=dict)
+
+    def judges_of(self, event: Event) -> Mapping[str, Judge]:
+        """The judges of an event's values; of those that its schema has read only the type is asked."""
+        if not self.plain_judges or not event.read_by_schema:
+            return self.judges
+        read = {self.renamed.get(name, name) for name in event.read_by_schema}
+        plain = {name: judge for name, judge in self.plain_judges.items() if name in read}
+        return {**self.judges, **plain}
 
 
 class Declarations:
@@ -151,13 +164,17 @@ def _of_file(
     table: Table, gold_name: str | None, source_table: str, fault: Fault | None
 ) -> Declaration:
     types = dict(table.columns)
+    encodings = {name: one for name, one in table.encodings.items() if name in types}
+    encoded = {name: judge_of_encoded(types[name], one) for name, one in encodings.items()}
     return Declaration(
         *(gold_name, source_table, table.name, True, table.identity, not table.key, types),
-        judges={name: judge_of(kind) for name, kind in types.items()},
+        judges={name: judge_of(kind) for name, kind in types.items()} | encoded,
         renamed=table.renamed,
         policies=table.policies,
         fault=fault,
         has_full_dumps=table.snapshots == "replace",
+        encodings=encodings,
+        plain_judges={name: judge_of(types[name]) for name in encodings},
     )
 
 

@@ -14,23 +14,46 @@ from transforms.event import Event, Image, Value
 from transforms.fault import Fault, shown
 from transforms.feed.attribute_operations import fitting
 from transforms.feed.schema_policies import DROP_COLUMN
+from transforms.proposing.feed_file import yaml_scalar
 from transforms.silver.conforming.declarations import Declaration
+from transforms.value_types.encodings import BASE64, in_words, spoken, suggested
 
 Key = tuple[str | None, ...]
 
 MISSING_KEY: Final = "missing_key"
 
 
-def misfits(values: Image, kinds: Mapping[str, str | None]) -> Fault:
+def misfits(values: Image, declaration: Declaration) -> Fault:
     """Values that go into gold or into the key, and that their columns' types cannot hold: all of the event's.
 
-    ``kinds``: the type of each column.
+    Where they look like counts of time or decimals in base64, the detail ends in the line that says so in a feed file.
     """
+    kinds, encodings = declaration.column_types or {}, declaration.encodings
     told = [
-        f"{name} is {_seen(value)}, which is no {kinds[name]}" for name, value in values.items()
+        f"{name} is {_seen(value)}, which is no {in_words(encodings, name, kinds[name])}"
+        for name, value in values.items()
     ]
     more = f"{_BETWEEN}{len(told) - _TOLD:,} more" if len(told) > _TOLD else ""
-    return Fault(MISFIT, _BETWEEN.join(told[:_TOLD]) + more)
+    ways = {
+        name: way
+        for name, value in values.items()
+        if declaration.is_declared
+        and name not in encodings
+        and (way := suggested(kinds[name] or "", value)) is not None
+    }
+    return Fault(MISFIT, _BETWEEN.join(told[:_TOLD]) + more + _way_out(ways))
+
+
+def _way_out(ways: Mapping[str, str]) -> str:
+    """The line that a feed file lacks, if these columns are written so; empty where there are none."""
+    if not ways:
+        return ""
+    line = ", ".join(f"{yaml_scalar(name)}: {way}" for name, way in ways.items())
+    seen = {"base64" if way == BASE64 else f"{spoken(way)} since 1970" for way in ways.values()}
+    return (
+        f". If that is {' and '.join(sorted(seen))}, as Debezium sends by default without a schema, add a line to the"
+        f" table in the feed file: encoded: {{{line}}}"
+    )
 
 
 def _seen(value: Value) -> str:
@@ -42,7 +65,8 @@ _TOLD: Final = 20
 """So many values of an event are told."""
 _BETWEEN: Final = "; "
 _ONE_MISFIT: Final = re.compile(
-    r"(?:^|; )(?P<column>\S.*?) is (?P<value>.*?), which is no (?P<kind>[^;]*?)(?=; |$)", re.DOTALL
+    r"(?:^|; )(?P<column>\S.*?) is (?P<value>.*?), which is no (?P<kind>[^;]*?)(?=; |\. |$)",
+    re.DOTALL,
 )
 
 

@@ -7,10 +7,10 @@ import base64
 import pytest
 
 from transforms.families.connect import logical_types, schemas
-from transforms.families.connect.values import decimals
-from transforms.families.connect.values.decimals import LONGEST, TooLong
 from transforms.families.connect.values.values import bytes_of, reader_of
 from transforms.json_values import Number, as_text, read
+from transforms.value_types import decimals
+from transforms.value_types.decimals import LONGEST, TooLong
 
 CONNECT, TIME, DATA = logical_types.CONNECT, logical_types.TIME, "io.debezium.data."
 
@@ -167,11 +167,11 @@ def test_a_decimal_that_cannot_be_read_stays_as_it_is(
 
 
 def test_a_number_of_thousands_of_digits_is_refused_and_costs_nothing() -> None:
-    longest = decimals.text_of(b"\x7f" * LONGEST, 0)
+    longest = decimals.decimal_text(b"\x7f" * LONGEST, 0)
     assert longest is not None
     assert len(longest) == 1_000
     with pytest.raises(TooLong, match=r"a number of 100,000 bytes"):
-        decimals.text_of(b"\x7f" * 100_000, 0)
+        decimals.decimal_text(b"\x7f" * 100_000, 0)
 
 
 def test_base64_may_lack_its_padding_and_have_line_breaks() -> None:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from transforms.event import Value
+from transforms.event import StreamSchema, Value
+from transforms.feed.feed import Feed, Table
+from transforms.silver.conforming.declarations import Declaration, Declarations
 from transforms.silver.conforming.faults import MISFIT, Misfit, misfits, misfits_told
 
-COLUMNS = {"id": "int", "total": "decimal(12,2)", "since": "date", "tags": "array<string>"}
+COLUMNS = {
+    **{"amount": "decimal(10,2)", "at": "timestamp", "on": "date", "local": "timestamp_ntz"},
+    **{"id": "int", "total": "decimal(12,2)", "since": "date", "tags": "array<string>"},
+}
+
+
+def declared(columns: Mapping[str, str], **encodings: str) -> Declaration:
+    """A table of these columns, as the feed file declares it."""
+    table = Table("orders", ("id",), columns, tuple(columns), encodings=encodings)
+    feed = Feed("shop", "debezium", "/landing", tables={"orders": table})
+    return Declarations(feed, describes_tables=True).of(None, None, "orders", None)
 
 
 @pytest.mark.parametrize(
@@ -25,13 +39,73 @@ COLUMNS = {"id": "int", "total": "decimal(12,2)", "since": "date", "tags": "arra
 def test_all_misfits_of_an_event_are_told(
     values: dict[str, Value], detail: str, told: list[tuple[str, str]]
 ) -> None:
-    found = misfits(values, COLUMNS)
+    found = misfits(values, declared(COLUMNS))
     assert (found.reason, found.detail) == (MISFIT, detail)
     assert misfits_told(detail) == [Misfit(name, value, COLUMNS[name]) for name, value in told]
 
 
 def test_of_very_many_misfits_some_are_told() -> None:
     columns = dict.fromkeys((f"c{at}" for at in range(25)), "int")
-    found = misfits(dict.fromkeys(columns, "x"), columns)
+    found = misfits(dict.fromkeys(columns, "x"), declared(columns))
     assert found.detail.endswith("c19 is x, which is no int; 5 more")
     assert len(misfits_told(found.detail)) == 20
+
+
+WAY_OUT = ", as Debezium sends by default without a schema, add a line to the table in the feed file: encoded: "
+
+
+@pytest.mark.parametrize(
+    ("values", "seen", "line"),
+    [
+        ({"amount": "AMk="}, "base64", "{amount: base64}"),
+        ({"amount": '{"scale":2,"value":"AMk="}'}, "base64", "{amount: base64}"),
+        ({"on": "20415"}, "days since 1970", '{"on": days}'),
+        ({"at": "1795000000"}, "seconds since 1970", "{at: seconds}"),
+        ({"at": "1795000000000"}, "milliseconds since 1970", "{at: millis}"),
+        ({"local": "1795000000000000"}, "microseconds since 1970", "{local: micros}"),
+        ({"at": "1795000000000000000"}, "nanoseconds since 1970", "{at: nanos}"),
+        (
+            {"amount": "AMk=", "id": "x", "at": "1795000000000000"},
+            "base64 and microseconds since 1970",
+            "{amount: base64, at: micros}",
+        ),
+    ],
+)
+def test_what_debezium_writes_without_a_schema_is_told_with_the_line_that_a_feed_file_lacks(
+    values: dict[str, Value], seen: str, line: str
+) -> None:
+    found = misfits(values, declared(COLUMNS))
+    assert found.detail.endswith(f". If that is {seen}{WAY_OUT}{line}")
+    told = misfits_told(found.detail)
+    assert [one.kind for one in told] == [COLUMNS[name] for name in values]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"amount": "12.345"},
+        {"amount": "twelve"},
+        {"amount": "AAAB"},  # Java writes as few bytes as the number needs.
+        {"at": "yesterday"},
+        {"at": "7"},
+        {"on": "1795000000"},
+        {"id": "1795000000000"},
+        {"on": b"\x01"},
+    ],
+)
+def test_nothing_is_suggested_for_other_values(values: dict[str, Value]) -> None:
+    assert "encoded" not in misfits(values, declared(COLUMNS)).detail
+
+
+def test_of_a_column_that_is_declared_so_already_it_is_said_how() -> None:
+    table = declared({"id": "int", "amount": "decimal(4,2)"}, amount="base64")
+    found = misfits({"amount": "AMk="}, table)
+    assert found.detail == "amount is AMk=, which is no decimal(4,2) in base64"
+    assert misfits_told(found.detail) == [Misfit("amount", "AMk=", "decimal(4,2) in base64")]
+
+
+def test_a_table_that_the_stream_describes_has_no_line_in_a_feed_file() -> None:
+    said = StreamSchema(("id",), (("id", "int"), ("at", "timestamp")))
+    feed = Feed("shop", "debezium", "/landing")
+    table = Declarations(feed, describes_tables=True).of(None, None, "orders", said)
+    assert misfits({"at": "1795000000000000"}, table).detail.endswith("which is no timestamp")

@@ -4,8 +4,8 @@ What cannot be read stays as it is written, so that the column's type refuses it
 
 Facts: Kafka Connect's JsonConverter (bytes are base64, struct and array stay JSON); Debezium's documentation, "Data
 type mappings" (what the logical names of ``io.debezium`` count, and from when). Put here how a column's values are
-read, by its type. Not here: images (``families/connect/images``), and what counts and bytes stand for (``times``,
-``decimals``).
+read, by its type. Not here: images (``families/connect/images``), and what counts and bytes stand for
+(``value_types``).
 """
 
 from __future__ import annotations
@@ -18,16 +18,20 @@ from typing import Any, Final, TypeAlias
 from transforms.event import Value
 from transforms.families.connect import logical_types
 from transforms.families.connect.logical_types import Column
-from transforms.families.connect.values import decimals, times
 from transforms.families.connect.values.placeholders import NONE, Placeholders
 from transforms.families.whole_numbers import whole
 from transforms.json_values import as_text
+from transforms.value_types import decimals, times
 
 Reader: TypeAlias = Callable[[Any], Value]
 """From a JSON value that is not null to the column's."""
 
 _NUMERIC: Final = re.compile(r"(?:tinyint|smallint|int|bigint|float|double|decimal)\b")
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+IN_BASE64: Final = " in base64"
+"""What stands behind a declared type where the feed file says that the values may be base64."""
 
 
 class Unsent(Exception):
@@ -50,6 +54,8 @@ def reader_of(
         placeholders: What stands for values that were not sent.
     """
     if column is None:
+        if declared is not None and declared.endswith(IN_BASE64):
+            return _apart_from_base64
         return {"date": _day, "binary": _binary}.get(declared or "")
     name = column.kind.name
     if column.kind.type == "array" and column.items.name == logical_types.DECIMAL:
@@ -102,6 +108,11 @@ def _day(value: Any) -> Value:
     number = whole(value)
     text = None if number is None else times.day_text(number)
     return as_text(value) if text is None else text
+
+
+def _apart_from_base64(value: Any) -> Value:
+    """A number of JSON is itself, also where its digits alone could be base64: so it gets a point."""
+    return f"{value}.0" if type(value) is int else as_text(value)
 
 
 def _binary(value: Any) -> Value:
@@ -174,4 +185,4 @@ def _variable_decimal(value: Any) -> Value:
 def _unscaled(text: str, scale: int) -> str | None:
     found = bytes_of(text)
     # Zero bytes are no number: Java's BigInteger always writes at least one.
-    return decimals.text_of(found, scale) if found else None
+    return decimals.decimal_text(found, scale) if found else None

@@ -1,6 +1,6 @@
 """Days, moments and times of day that are counts, as the texts that the types of columns read.
 
-Put here what a count means. Not here: which column counts what (``values``).
+Put here what a count means. Not here: which column counts what.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decimals as Kafka Connect writes them: the unscaled number in big-endian two's complement, and a scale.
 
 Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal; Debezium's VariableScaleDecimal. Put here how the bytes of
-a decimal become its text. Not here: which column is a decimal (``values``).
+a decimal become its text. Not here: which column is a decimal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class TooLong(ValueError):
     """
 
 
-def text_of(unscaled: bytes, scale: int) -> str | None:
+def decimal_text(unscaled: bytes, scale: int) -> str | None:
     """The number's exact text, with so many digits after the point; None for a scale beyond reason.
 
     Raises:
