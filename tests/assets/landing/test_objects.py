@@ -80,6 +80,33 @@ def test_of_many_left_out_twenty_are_named(tmp_path: Path) -> None:
     assert (landing.left_out.count, len(named), named[-1]) == (25, 21, "and 5 more")
 
 
+def test_what_a_sink_wrote_beside_the_values_is_told_once_and_counted(tmp_path: Path) -> None:
+    ends = ("json", "keys.json", "headers.json", "keys.json.gz")
+    write(tmp_path, *(f"t/{n:02}/t+0+{n:010}.{end}" for n in range(30) for end in ends))
+    # No sink writes such names.
+    write(tmp_path, "house.keys.json", "t+0+x.keys.json", "other.csv")
+    landing = open_landing(feed(tmp_path), JSON_FILES)
+    drops = [one.name for one in landing.list()]
+    assert len(drops) == 32
+    assert {"house.keys.json", "t+0+x.keys.json"} < {*drops}
+    assert landing.left_out.count == 91
+    assert [one.partition(" of Kafka")[0] for one in landing.left_out] == [
+        "other.csv: does not match **/*.json* or **/*.ndjson*",
+        "t/00/t+0+0000000000.headers.json and 29 more: headers",
+        "t/00/t+0+0000000000.keys.json and 59 more: keys",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "count"), [("**/*.json", 1), ("**/*.keys.json", 1), ("**/*.{keys,headers}.json", 0)]
+)
+def test_they_are_read_where_the_feed_file_asks_for_them(
+    tmp_path: Path, files: str, count: int
+) -> None:
+    write(tmp_path, *(f"t+0+0{end}.json" for end in ("", ".keys", ".headers")))
+    assert len(names_in(tmp_path, files)) == count
+
+
 def test_a_feeds_own_glob_takes_the_place_of_the_formats(tmp_path: Path) -> None:
     write(tmp_path, "a.json", "x/b.dat", "y/c.dat")
     assert names_in(tmp_path, "x/*.dat") == ["x/b.dat"]

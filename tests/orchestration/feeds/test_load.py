@@ -222,8 +222,8 @@ def test_the_whole_message_of_a_misspelt_key(tmp_path: Path) -> None:
     text = HEAD + REGION.replace("columns", "colums")
     assert str(refusal(tmp_path, text)) == (
         f"{tmp_path}/tpch.yaml: line 3, column 30: tables.region.colums: is not a known key; did you mean columns. "
-        "Known: key, columns, encoded, cdc_columns, path, history, change_feed, snapshots, unavailable_value, was, renamed, "
-        "since, mask, schema_changes, description, descriptions."
+        "Known: key, columns, encoded, cdc_columns, path, history, change_feed, snapshots, unavailable_value, was, "
+        "renamed, since, mask, schema_changes, description, descriptions."
     )
 
 
