@@ -20,7 +20,7 @@ from orchestration.feeds.schema_changes import policies_from
 from transforms.feed.feed import Table
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
 from transforms.feed.table_names import UNFIT
-from transforms.value_types.encodings import UnfitEncoding, check, fitting
+from transforms.value_types.encodings import UnfitEncoding, check
 
 _UNFIT_IN_NAME: Final = re.compile(UNFIT)
 
@@ -149,7 +149,7 @@ def encodings_from(
         try:
             check(table.columns[column], encoding)
         except UnfitEncoding as unfit:
-            hint = nearest(encoding, fitting(table.columns[column]))
-            raise misdeclared(key, f"{unfit}{hint}", fitting(table.columns[column])) from None
+            hint = nearest(encoding, unfit.known)
+            raise misdeclared(key, f"{unfit}{hint}", unfit.known) from None
         found[column] = encoding
     return found

@@ -22,13 +22,11 @@ _DAY: Final = re.compile(r"(?:.*_)?(?:on|at|date|day|born|birth|birthday)")
 _CLOCK: Final = re.compile(r"(?:.*_)?(?:at|time|clock|opens|closes)")
 _MONEY: Final = re.compile(
     r"(?:.*_)?(?:amount|price|total|subtotal|sum|cost|fee|tax|vat|net|gross|balance|credit|debit|discount|salary|pay"
-    r"|rate|weight|value)(?:_.*)?"
+    r"|rate|weight)(?:_[a-z]{3})?"
 )
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ID: Final = re.compile(r"(?:.*_)?u?u?id")
 _USUAL_SCALE: Final = 2
-_FEWEST_TEXTS: Final = 2
 _MOST_WORDS: Final = 4
 """One text in so many may happen to look like a word."""
 _MILLIS_OF_DAY, _MICROS_OF_DAY = 86_400_000, 86_400_000_000
@@ -84,11 +82,13 @@ def _decimal(name: str, texts: Collection[str]) -> Inferred | None:
         return None
     raw = [encodings.unscaled(text) or b"" for text in texts]
     sizes = {len(one) for one in raw}
-    words = sum(_WORD.fullmatch(text) is not None for text in texts)
-    is_named = _MONEY.fullmatch(name) is not None
+    words = sum(encodings.is_word(text) for text in texts)
+    # Codes and hexadecimal digits are mostly of one case.
+    is_mixed = any(not text.isupper() and not text.islower() for text in texts)
+    is_named = _MONEY.fullmatch(name) is not None and is_mixed
     # Hardly a word ends in a sign of equality.
     is_padded = any(text.endswith("=") for text in texts)
-    is_varied = len(texts) >= _FEWEST_TEXTS and len(sizes) > 1 and is_padded
+    is_varied = len(sizes) > 1 and is_padded and not all(map(_is_ascii, raw))
     if words * _MOST_WORDS > len(texts) or not (is_named or is_varied):
         return None
     digits = max(len(str(abs(int.from_bytes(one, "big", signed=True)))) for one in raw)
@@ -99,6 +99,10 @@ def _decimal(name: str, texts: Collection[str]) -> Inferred | None:
     seen = f"Texts that may be decimals in base64, {size} each, as Debezium writes them by default"
     why = f"{_UNSAID}. {seen}. They do not say how many digits stand behind the point: look it up in the source"
     return Inferred(kind, why, f"{BASE64}({_USUAL_SCALE})")
+
+
+def _is_ascii(raw: bytes) -> bool:
+    return raw.isascii() and raw.decode("ascii").isprintable()
 
 
 def _variable(texts: Collection[str]) -> Inferred | None:

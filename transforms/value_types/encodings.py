@@ -43,7 +43,11 @@ def spoken(unit: str) -> str:
 
 
 class UnfitEncoding(ValueError):
-    """Values of a type cannot be written so; the message says why, as the end of a sentence."""
+    """Values of a type cannot be written so; the message says why, as the end of a sentence, ``known`` how they can."""
+
+    def __init__(self, fault: str, known: tuple[str, ...] = ()) -> None:
+        self.known = known
+        super().__init__(fault)
 
 
 def fitting(type_name: str) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ def check(type_name: str, encoding: str) -> None:
         )
     in_base64 = _BASE64.fullmatch(encoding) if BASE64 in known else None
     if in_base64 is None and (encoding not in known or BASE64 in known):
-        raise UnfitEncoding(f"{encoding!r} is no way in which a {type_name} is written")
+        raise UnfitEncoding(f"{encoding!r} is no way in which a {type_name} is written", known)
     if in_base64 is not None and int(in_base64[1] or 0) > (scale := _scale_of(type_name)):
         raise UnfitEncoding(
             f"{encoding} has more digits behind the point than {type_name} keeps, which are {scale}:"
@@ -163,7 +167,8 @@ def suggested(type_name: str, value: object) -> str | None:
         return None
     ways = fitting(type_name)
     if BASE64 in ways:
-        return BASE64 if is_unscaled(value) or variable(value) else None
+        is_one = is_unscaled(value) and not is_word(value)
+        return BASE64 if is_one or variable(value) else None
     if not ways or _WHOLE.fullmatch(value) is None:
         return None
     number = int(value)
@@ -183,6 +188,11 @@ def is_unscaled(text: str) -> bool:
     return len(raw) == 1 or not (
         (raw[0] == 0 and raw[1] < 0x80) or (raw[0] == 0xFF and raw[1] >= 0x80)
     )
+
+
+def is_word(text: str) -> bool:
+    """Whether a text of base64 is as likely a word, or a number of digits."""
+    return text.isdigit() or (text.isalpha() and (text[1:].islower() or text.isupper()))
 
 
 def unit_of(least: int, most: int) -> str | None:

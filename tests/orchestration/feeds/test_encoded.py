@@ -40,7 +40,11 @@ def test_it_is_read_in_one_spelling(tmp_path: Path) -> None:
         ("{made_at: days}", "made_at", "Known: seconds, millis, micros, nanos."),
         ("{day: millis}", "day", "'millis' is no way in which a date is written. Known: days."),
         ("{amount: base46}", "amount", "did you mean base64. Known: base64, base64(scale)."),
-        ("{amount: base64(4)}", "amount", "base64(4) has more digits behind the point than"),
+        (
+            "{amount: base64(4)}",
+            "amount",
+            "base64(4) has more digits behind the point than decimal(10,2) keeps",
+        ),
         ("{ships: base64}", "ships", "Known: millis_of_day, micros_of_day, nanos_of_day."),
     ],
 )

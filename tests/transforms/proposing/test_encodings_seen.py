@@ -34,7 +34,7 @@ def seen(column: str, texts: list[str]) -> tuple[str, str]:
         ("birth_date", ["-3650", "9000"], "date", "days"),
         ("ships_at", ["28800000000", "0"], "string", "micros_of_day"),
         ("amount", MONEY, "decimal(18,2)", "base64(2)"),
-        ("unit_price", ["A9CQ", "D3J5"], "decimal(18,2)", "base64(2)"),
+        ("unit_price", ["A9CQ", "D3Js"], "decimal(18,2)", "base64(2)"),
         # By their form alone, whatever they are called.
         ("x", MONEY, "decimal(18,2)", "base64(2)"),
         (
@@ -70,6 +70,9 @@ def test_what_looks_like_it_in_name_and_values_is_taken_for_it(
         ("code", ["ABCD", "WXYZ12=="], "string"),
         ("amount", ["twelve", "nine"], "string"),
         ("amount", ["free", "call"], "string"),
+        ("rate", ["ab12", "f00d"], "string"),
+        # Bytes that are texts.
+        ("x", ["aGVsbG8=", "eW91", "YQ=="], "string"),
         ("token", [base64.b64encode(bytes(range(1, 33))).decode()], "string"),
         ("x", ["AMk="], "string"),
     ],

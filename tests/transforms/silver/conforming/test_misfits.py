@@ -85,6 +85,7 @@ def test_what_debezium_writes_without_a_schema_is_told_with_the_line_that_a_feed
     [
         {"amount": "12.345"},
         {"amount": "twelve"},
+        {"amount": "Free"},
         {"amount": "AAAB"},  # Java writes as few bytes as the number needs.
         {"at": "yesterday"},
         {"at": "7"},
