@@ -7,7 +7,7 @@ up for a table. Not here: applying it to an event (``conform``), and names that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -23,6 +23,8 @@ from transforms.types import Judge, judge_of
 from transforms.value_types.encodings import judge_of_encoded
 
 _MOST_KNOWN: Final = 10_000
+
+_OPEN: Final = frozenset({"tinyint", "smallint", "int", "bigint", "binary"})
 
 _NAME_PARTS: Final = {"plain": 1, "schema": 2, "catalog": 3}
 
@@ -117,7 +119,8 @@ class Declarations:
         if declared is not None:
             of_file = self._feed.tables[declared]
             masks = _masks(of_file, self._feed.mask_key)
-            return replace(_of_file(of_file, table, source_table, fault), masks=masks)
+            found = _of_file(of_file, table, source_table, fault, _said(stream_schema, of_file))
+            return replace(found, masks=masks)
         if stream_schema is not None and self._tells_tables:
             # The stream's whole name is what such a table is declared as, and its lock is called.
             fault = name_fault(table, name, parts) or self._taken(table, source_table)
@@ -160,11 +163,22 @@ def _spelled(catalog: str | None, schema: str | None, name: str | None) -> list[
     return [".".join(one for one in some if one is not None) for some in parts]
 
 
+def _said(stream_schema: StreamSchema | None, table: Table) -> frozenset[str]:
+    """The columns of which the stream says what their values stand for: all but plain whole numbers and plain bytes."""
+    columns = () if stream_schema is None else stream_schema.columns
+    said = [name for name, kind in columns if kind is not None and kind not in _OPEN]
+    return frozenset(table.renamed.get(name, name) for name in said)
+
+
 def _of_file(
-    table: Table, gold_name: str | None, source_table: str, fault: Fault | None
+    table: Table,
+    gold_name: str | None,
+    source_table: str,
+    fault: Fault | None,
+    said: Collection[str],
 ) -> Declaration:
     types = dict(table.columns)
-    encodings = {name: one for name, one in table.encodings.items() if name in types}
+    encodings = {name: one for name, one in table.encodings.items() if name in types.keys() - said}
     encoded = {name: judge_of_encoded(types[name], one) for name, one in encodings.items()}
     return Declaration(
         *(gold_name, source_table, table.name, True, table.identity, not table.key, types),

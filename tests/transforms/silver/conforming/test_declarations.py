@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transforms.event import StreamSchema
-from transforms.feed.feed import Feed, TableNames
+from transforms.feed.feed import Feed, Table, TableNames
 from transforms.silver.conforming.declarations import Declarations
 from transforms.silver.conforming.table_name_faults import LONGEST_NAME
 
@@ -72,3 +72,22 @@ def test_the_whole_name_counts_where_gold_has_it() -> None:
 @pytest.mark.parametrize("name", [None, ""])
 def test_a_table_without_a_name_is_none(name: str | None) -> None:
     assert reason(name) == "missing_table"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("decimal(9,0)", "1234.00"), ("binary", None), (None, None)]
+)
+def test_where_the_stream_says_what_values_stand_for_the_file_is_not_asked_how_they_are_written(
+    kind: str | None, text: str | None
+) -> None:
+    """Four digits are base64 of another number, which is too large here."""
+    columns = {"id": "int", "sum": "decimal(6,2)"}
+    table = Table(
+        *("t", ("id",), columns, tuple(columns)),
+        renamed={"total": "sum"},
+        encodings={"sum": "base64"},
+    )
+    feed = Feed("shop", "telling", "/landing", tables={"t": table})
+    said = StreamSchema(("id",), (("id", "int"), ("total", kind)))
+    found = Declarations(feed, describes_tables=True).of(None, None, "t", said)
+    assert found.judges["sum"]("1234") == text
