@@ -30,10 +30,12 @@ LOOKS = 1_000
 _AT_ONCE = 8
 
 
-def keys(client: S3Client, bucket: str, prefix: str, days: Days | None) -> Iterator[ObjectTypeDef]:
+def keys(
+    client: S3Client, bucket: str, prefix: str, days: Days | None, window_path: str | None
+) -> Iterator[ObjectTypeDef]:
     """The objects below a prefix that may be of these days, or all, in the order of their keys."""
     if days is not None:
-        some = _keys_of_days(client, bucket, prefix, days)
+        some = _keys_of_days(client, bucket, prefix, days, window_path)
         if some is not None:
             yield from sorted(some, key=lambda one: one["Key"].encode())
             return
@@ -42,7 +44,7 @@ def keys(client: S3Client, bucket: str, prefix: str, days: Days | None) -> Itera
 
 
 def _keys_of_days(
-    client: S3Client, bucket: str, prefix: str, days: Days
+    client: S3Client, bucket: str, prefix: str, days: Days, window_path: str | None
 ) -> list[ObjectTypeDef] | None:
     """The objects that may be of these days; None where that takes too many requests."""
     found: list[ObjectTypeDef] = []
@@ -62,7 +64,7 @@ def _keys_of_days(
                 for page in pages:
                     found += page.get("Contents", [])
                     for one in page.get("CommonPrefixes", []):
-                        day = day_of_folder(one["Prefix"].removeprefix(prefix))
+                        day = day_of_folder(one["Prefix"].removeprefix(prefix), window_path)
                         if day is None or day in days:
                             below.append((one["Prefix"], day is not None))
             level = below
@@ -84,7 +86,7 @@ class Entry(NamedTuple):
     leads_to: str | None = None
 
 
-def files(root: Path, days: Days | None) -> Iterator[Entry]:
+def files(root: Path, days: Days | None, window_path: str | None) -> Iterator[Entry]:
     """The files below a folder that may be of these days, or all, and the links that lead out of it.
 
     No link to a folder is followed: what lies below the root is met there, and what does not is not of the landing.
@@ -104,5 +106,5 @@ def files(root: Path, days: Days | None) -> Iterator[Entry]:
                     yield Entry(name, entry, leads_to)
             elif not entry.is_dir():
                 yield Entry(name, entry)
-            elif days is None or (day := day_of_folder(name + "/")) is None or day in days:
+            elif days is None or day_of_folder(name + "/", window_path) in (None, *days):
                 folders.append((name + "/", entry.path))

@@ -36,7 +36,9 @@ class FolderLanding:
             fault = "it is no folder" if self._root.exists() else "there is no such folder"
             raise self._unreadable(self._root, fault, "Create it, or correct the feed's landing.")
         with self._faults_made_clear(self._root):
-            files = sorted(day_listing.files(self._root, days), key=attrgetter("name"))
+            files = sorted(
+                day_listing.files(self._root, days, self._feed.window_path), key=attrgetter("name")
+            )
         for name, file, leads_to in files:
             status = None
             if leads_to is not None:
@@ -50,7 +52,7 @@ class FolderLanding:
                 self.left_out.add(inside.shown(name), reason)
                 continue
             modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
-            window = window_of(name, modified_at, self._feed.window)
+            window = window_of(name, modified_at, self._feed.window, self._feed.window_path)
             yield LandedObject(name, _generation(status), status.st_size, modified_at, window)
 
     def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:

@@ -20,6 +20,7 @@ from assets.landing.landings import open_landing
 from assets.wording import counted
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
+from transforms.feed.window_paths import date_in_path
 from transforms.formats import FORMATS
 
 MOST_LISTED = 10_000
@@ -32,7 +33,8 @@ class Probe:
 
     ``drops``: how many objects, or records of topics. ``is_all``: false where the listing was ended before its end.
     ``newest``: when the newest of them landed. ``left_out``: how many objects are no drops of the feed. ``fault``: why
-    the landing cannot be read; nothing else is known then.
+    the landing cannot be read; nothing else is known then. ``without_date``: of how many drops the path does not fit
+    the feed's ``window_path``, so that they are in the window of their last change.
     """
 
     drops: int = 0
@@ -41,6 +43,7 @@ class Probe:
     left_out: int = 0
     fault: str | None = None
     is_topic: bool = False
+    without_date: int = 0
 
     def in_words(self) -> str:
         """What was found, in a phrase."""
@@ -53,7 +56,10 @@ class Probe:
         more = "" if self.is_all else "more than "
         newest = f", newest {self.newest:%Y-%m-%d %H:%M} UTC" if self.newest else ""
         left = f", {counted(self.left_out, 'object')} left out" if self.left_out else ""
-        return f"reachable, {more}{counted(self.drops, noun)}{newest}{left}"
+        off = (
+            f", {self.without_date:,} without the date of window_path" if self.without_date else ""
+        )
+        return f"reachable, {more}{counted(self.drops, noun)}{newest}{left}{off}"
 
 
 def probe(feed: Feed) -> Probe:
@@ -66,11 +72,14 @@ def probe(feed: Feed) -> Probe:
 
 def _of_objects(feed: Feed) -> Probe:
     landing = open_landing(feed, FORMATS[feed.format].files)
-    drops, newest = 0, None
+    drops, newest, without_date = 0, None, 0
     for one in islice(landing.list(), MOST_LISTED):
         drops += 1
         newest = one.modified_at if newest is None else max(newest, one.modified_at)
-    return Probe(drops, drops < MOST_LISTED, newest, landing.left_out.count)
+        if feed.window_path is not None and date_in_path(one.name, feed.window_path) is None:
+            without_date += 1
+    is_all, left_out = drops < MOST_LISTED, landing.left_out.count
+    return Probe(drops, is_all, newest, left_out, without_date=without_date)
 
 
 def _of_topics(feed: Feed) -> Probe:

@@ -36,7 +36,9 @@ class S3Landing:
         """See ``Landing``."""
         self.left_out = LeftOut()
         with self._faults_made_clear():
-            for found in day_listing.keys(self._client, self._bucket, self._prefix, days):
+            for found in day_listing.keys(
+                self._client, self._bucket, self._prefix, days, self._feed.window_path
+            ):
                 name = found["Key"].removeprefix(self._prefix)
                 # Consoles make such keys to show an empty folder.
                 if not name or (found["Size"] == 0 and name.endswith(("/", "_$folder$"))):
@@ -45,7 +47,7 @@ class S3Landing:
                     self.left_out.add(name, reason)
                     continue
                 modified_at = found["LastModified"].astimezone(UTC)
-                window = window_of(name, modified_at, self._feed.window)
+                window = window_of(name, modified_at, self._feed.window, self._feed.window_path)
                 yield LandedObject(
                     name, found["ETag"].strip('"'), found["Size"], modified_at, window
                 )

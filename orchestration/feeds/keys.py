@@ -135,6 +135,9 @@ class DeclaredFeed(_Declared):
     """A glob over object names: which objects are drops. By default those with the format's usual extensions."""
     window: WindowSize = "hour"
     """How long a window is. It cannot change once drops were read."""
+    window_path: _Text | None = None
+    """Which part of an object's path says its window, such as ``dt={year}-{month}-{day}/h={hour}``. By default the
+    common ways of writing a date are known; see "Windows" in docs/feeds.md."""
     table_names: TableNames = "plain"
     """What gold tables are called: ``<table>``, ``<schema>__<table>`` or ``<catalog>__<schema>__<table>``."""
     tables: dict[_Text, DeclaredTable] = Field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Where drops land, as a feed file writes it: a folder, a prefix in S3, or topics of Kafka.
 
-Put here what is checked of ``landing`` and ``accept_loss``. Not here: listing and reading a landing
+Put here what is checked of ``landing``, ``window_path`` and ``accept_loss``. Not here: listing and reading a landing
 (``assets/landing``).
 """
 
@@ -14,6 +14,7 @@ from typing import Final
 from orchestration.feeds.keys import DeclaredFeed
 from orchestration.feeds.misdeclared import Misdeclared
 from transforms.addresses import has_credentials, neither
+from transforms.feed.window_paths import compiled
 from transforms.formats import FORMATS
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -62,6 +63,25 @@ def _topics(declared: DeclaredFeed, misdeclared: Misdeclared) -> str:
     if declared.files is not None:
         raise misdeclared("files", "is for landings of files, and a topic has none")
     return landing
+
+
+def check_window_path(declared: DeclaredFeed, misdeclared: Misdeclared) -> None:
+    """Refuse a ``window_path`` that does not say where the date stands in an object's path.
+
+    Raises:
+        FeedMisdeclared: it does not, or the landing has no objects.
+    """
+    if declared.window_path is None:
+        return
+    if declared.landing.startswith("kafka:"):
+        fault = (
+            "is for landings of files: records of a topic are in the windows of their timestamps"
+        )
+        raise misdeclared("window_path", fault)
+    try:
+        compiled(declared.window_path)
+    except ValueError as fault:
+        raise misdeclared("window_path", str(fault)) from None
 
 
 def accepted_losses_from(

@@ -22,7 +22,7 @@ from orchestration.feeds.gold_names import check_gold_names
 from orchestration.feeds.graphs.dgraph import predicates_from, types_from
 from orchestration.feeds.graphs.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
-from orchestration.feeds.landings import accepted_losses_from, landing_from
+from orchestration.feeds.landings import accepted_losses_from, check_window_path, landing_from
 from orchestration.feeds.loss_guard import loss_guard_from
 from orchestration.feeds.masks import mask_key
 from orchestration.feeds.misdeclared import FeedFaults, Unfit, check_glob, faults_of, refuse
@@ -121,6 +121,7 @@ class _FeedFile:
         said = self._misdeclared
         yield lambda: check_glob(said, "files", declared.files)
         yield lambda: landing_from(declared, self.file.parent, said)
+        yield lambda: check_window_path(declared, said)
         yield lambda: dict(accepted_losses_from(declared, said))
         yield lambda: timeout_from(declared.transaction_timeout, said)
         yield lambda: self._check_placeholders(declared)
@@ -149,6 +150,7 @@ class _FeedFile:
             landing=landing_from(declared, self.file.parent, self._misdeclared),
             files=declared.files,
             window=declared.window,
+            window_path=declared.window_path,
             table_names=declared.table_names,
             tables=tables,
             accepted_losses=dict(accepted_losses_from(declared, self._misdeclared)),

@@ -134,7 +134,8 @@ class Feed:
     """One configured source: what its file says, with defaults filled in.
 
     ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
-    None for the format's usual extensions. ``range_deletes``: whether a range delete of a whole table acts at once or
+    None for the format's usual extensions. ``window_path`` says where the date stands in an object's path; None for the
+    usual ways of writing one. ``range_deletes``: whether a range delete of a whole table acts at once or
     waits for a decision. ``loss_guard``: how many rows one may remove at once. ``retention``: how long changes are
     kept. ``transaction_timeout``: so long after its first landing window an open transaction counts as never committed.
     ``decisions``: those of the feed file; recorded ones are added where tables are at hand. ``policies``: those of
@@ -153,6 +154,7 @@ class Feed:
     landing: str
     files: str | None = None
     window: WindowSize = "hour"
+    window_path: str | None = None
     table_names: TableNames = "plain"
     tables: Mapping[str, Table] = field(default_factory=dict)
     range_deletes: RangeDeletePolicy = "apply"

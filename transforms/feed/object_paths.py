@@ -19,7 +19,9 @@ _EXTENSION = re.compile(
 _PART_NUMBER = re.compile(r"_\d+$", re.ASCII)
 _TRAILING_DATE = re.compile(r"[_.-]\d{4}-\d{2}-\d{2}(?:T\d{2})?$", re.ASCII)
 _TIME_SEGMENT = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:T[\d:]+Z?)?|\d{4}|\d{2}|(?:dt|date|day|hour|hr|year|month)=.*", re.ASCII
+    r"\d{4}([-_.]?)\d{2}\1\d{2}(?:[T_-]?\d[\d:_-]*Z?)?|\d{2}([-_.])\d{2}\2\d{4}|\d{4}|\d{2}"
+    r"|(?:dt|date|year|yyyy|y|month|mm|m|day|dd|d|hour|hr|hh|h|run)=.*",
+    re.ASCII,
 )
 
 
@@ -93,11 +95,12 @@ def _compiled(glob: str) -> re.Pattern[str]:
         if segment == "**":
             parts.append(".*" if last else "(?:[^/]+/)*")
         else:
-            parts.append(_segment(segment) + ("" if last else "/"))
+            parts.append(segment_pattern(segment) + ("" if last else "/"))
     return re.compile("".join(parts), re.DOTALL)
 
 
-def _segment(segment: str) -> str:
+def segment_pattern(segment: str, star: str = "[^/]*") -> str:
+    """One segment of a glob as a regular expression; ``star`` is what a ``*`` becomes."""
     pattern = ""
     at = 0
     while at < len(segment):
@@ -111,7 +114,7 @@ def _segment(segment: str) -> str:
             at = close
         elif sign == "*":
             # Two stars inside a segment are one; a run of them would only make matching slow.
-            pattern += "" if pattern.endswith("[^/]*") else "[^/]*"
+            pattern += "" if pattern.endswith(star) else star
         else:
             pattern += "[^/]" if sign == "?" else re.escape(sign)
         at += 1

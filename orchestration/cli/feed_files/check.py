@@ -118,5 +118,6 @@ def facts(one: FeedFile, found: Probe | None) -> dict[str, object]:
             "all_listed": found.is_all,
             "newest": found.newest.isoformat() if found.newest else None,
             "left_out": found.left_out,
+            "without_date": found.without_date,
         }
     return known

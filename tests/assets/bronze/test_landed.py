@@ -1,11 +1,19 @@
-"""What has landed and was not read holds transactions back; what nobody can read any more does not."""
+"""What has landed: unread it holds transactions back, and once read it stays in its window."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from assets.bookkeeping import ledger
 from assets.bookkeeping.transactions import landed_objects
+from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.layers import Layer
+from orchestration.runs import planning
 from tests.support import made_bronze
+from tests.support.pet_feed import change, drop, lay
 from transforms.feed.feed import Feed
 
 FEED = Feed("zoo", "debezium", "/landing")
@@ -31,3 +39,22 @@ def test_a_drop_that_was_overwritten_before_it_was_read_holds_nothing_back(lake:
     landed_objects.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
     landed = lake.in_process_table(Layer.LANDED, "zoo", columns=landed_objects.LANDED).rows()
     assert {row["object"] for row in landed} == {"a", "b"}
+
+
+def test_an_object_stays_in_its_window_when_the_feed_says_where_the_date_stands(
+    lake: Lake, tmp_path: Path
+) -> None:
+    landing = tmp_path / "landing"
+    before = Feed("zoo", "arcion_s3_json", str(landing))
+    names = [f"d=20.11.2025/h={hour}/{hour}.json" for hour in (3, 4)]
+    lay(landing, names[0], drop(change("I", 1, after={"id": "1"})))
+    # At noon of the next day.
+    os.utime(landing / names[0], (1_763_726_400, 1_763_726_400))
+    from_objects.land(lake, before, planning.due(lake, before).windows)
+    after = replace(before, window_path="d={day}.{month}.{year}/h={hour}")
+    lay(landing, names[1], drop(change("I", 2, after={"id": "2"})))
+    assert "2025-11-20T04" in planning.due(lake, after).windows
+    # The window that the path of the first object names is asked for, too, and does not read it again.
+    assert len(from_objects.land(lake, after, ["2025-11-20T03", "2025-11-20T04"]).new) == 1
+    read = {one.name: one.window for one in ledger.read_objects(lake, after)}
+    assert read == {names[0]: "2025-11-21T12", names[1]: "2025-11-20T04"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -127,6 +128,26 @@ def test_folders_of_other_days_are_not_looked_into(
     found = from_objects.arrivals(feed, lambda _: [], [f"{DAY}T00"])
     assert {one.name for one in found.new} == listed
     assert from_objects.arrivals(feed, lambda _: [], [f"{DAY}T00"], look_elsewhere=True).waiting
+
+
+def test_a_feed_that_says_where_the_date_stands_is_listed_by_days_alike(lay: Lay) -> None:
+    """Other dates in the paths say nothing then, and objects without the date may lie anywhere."""
+    names = {
+        f"{table}/d={day[8:]}.{day[5:7]}.{day[:4]}/v-{other}/{part}.json"
+        for table in ("orders", "items")
+        for day in DAYS
+        for other in DAYS
+        for part in range(2)
+    }
+    feed = replace(lay({*names, f"{DAYS[0]}/undated.json"}), window_path="d={day}.{month}.{year}")
+    landing = open_landing(feed)
+    whole = of_day(landing, None)
+    assert {one for one in whole if "/d=" in one} == {one for one in names if "/d=20.11" in one}
+    assert of_day(landing, {DAY}) == whole
+    assert {one.name for one in landing.list({DAY})} == {
+        *(one for one in names if "/d=20.11" in one),
+        f"{DAYS[0]}/undated.json",
+    }
 
 
 @pytest.mark.services

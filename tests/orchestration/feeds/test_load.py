@@ -67,6 +67,30 @@ def test_a_graph_has_no_tables_and_a_topic_no_files(
     assert "hush" not in str(caught.value)
 
 
+def test_where_the_window_stands_in_a_path_is_checked_with_the_rest(tmp_path: Path) -> None:
+    wrong = refusal(tmp_path, f"{HEAD}window_path: 'dt={{year}}-{{month}}'\nwindow: week\n")
+    assert "window:" in str(wrong)
+    wrong = refusal(tmp_path, f"{HEAD}window_path: 'dt={{year}}-{{month}}'\n")
+    assert str(wrong) == (
+        f"{tmp_path}/tpch.yaml: line 3, column 1: window_path: does not say where to find {{day}}: write it as in"
+        " dt={year}-{month}-{day}/h={hour}."
+    )
+    topic = "format: debezium\nlanding: kafka://b/t\nwindow_path: '{year}/{month}/{day}'\n"
+    with pytest.raises(FeedMisdeclared) as caught:
+        load_feed(written(tmp_path, topic))
+    assert caught.value.key == "window_path"
+    assert "records of a topic are in the windows of their timestamps" in caught.value.fault
+
+
+def test_another_place_of_the_window_makes_no_window_due(tmp_path: Path) -> None:
+    before = load_feed(written(tmp_path, HEAD), FORMATS)
+    after = load_feed(
+        written(tmp_path, f"{HEAD}window_path: 'd={{day}}.{{month}}.{{year}}'\n"), FORMATS
+    )
+    assert after.window_path == "d={day}.{month}.{year}"
+    assert feed_digest(after, "2026-11-20T03") == feed_digest(before, "2026-11-20T03")
+
+
 def test_history_and_change_feed_are_true_or_false(tmp_path: Path) -> None:
     table = "key: [id], columns: {id: int}"
     assert table_of(tmp_path, f"{{{table}, history: true}}").history

@@ -95,6 +95,11 @@ def test_the_landing_is_looked_at(feeds: Path, capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "landing reachable, 1 drop, newest " in out
     assert "1 object left out" in out
+    (feeds / "zoo.yaml").write_text(f"{SOUND}window_path: 'd={{day}}.{{month}}.{{year}}'\n")
+    (feeds.parent / "drops/d=20.11.2026").mkdir()
+    (feeds.parent / "drops/d=20.11.2026/c.json").write_text("{}")
+    assert checked(feeds, probes=True) == 0
+    assert ", 1 without the date of window_path\n" in capsys.readouterr().out
     (feeds / "zoo.yaml").write_text(SOUND.replace("../drops", "../nowhere"))
     assert checked(feeds, probes=True) == 2
     captured = capsys.readouterr()
