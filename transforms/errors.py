@@ -105,11 +105,11 @@ class TableNameCollision(WeirError):
 
 
 class WindowOutOfRange(WeirError):
-    """A window that the feed's partitions do not have."""
+    """What ``--windows`` says is none of a feed's windows: ``window`` is the text, or the first that is none."""
 
     def __init__(self, feed: str, window: str, fault: str) -> None:
         self.feed, self.window, self.fault = feed, window, fault
-        super().__init__(f"feed {feed}: window {window}: {fault}")
+        super().__init__(f"feed {feed}: --windows {window}: {fault}")
 
 
 class WindowSizeChanged(WeirError):

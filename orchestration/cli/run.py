@@ -6,7 +6,7 @@ how they are run (``runs/execute``), and the summary (``runs/summary``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from assets import partitions
@@ -21,6 +21,7 @@ from orchestration.cli.session import some
 from orchestration.console import say, waiting
 from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
 from orchestration.runs import execute, planning, summary, without_gold
+from orchestration.runs.asked_windows import AskedWindows
 from orchestration.runs.plan import Plan
 from orchestration.sheets import Sheet
 from orchestration.spark.java import check_java
@@ -44,9 +45,11 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
     check_java()
     chosen = session.choose(place.feeds, only)
     # Before Spark starts, so that a person who mistypes need not wait for it.
-    asked = [planning.asked(feed, windows) for feed in chosen] if windows else None
+    asked = None
+    if windows is not None:
+        asked = {feed.name: planning.asked(feed, windows) for feed in chosen}
     lake = session.reached(place.warehouse, chosen, place.executor)
-    plans, faults = (asked, 0) if asked is not None else catch_up_and_plan(lake, chosen, answer)
+    plans, faults = catch_up_and_plan(lake, chosen, answer, asked)
     for plan in plans:
         report_waiting(plan)
         run_facts.add_plan(answer, plan)
@@ -58,7 +61,7 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
             lines = [*without_gold.still_waiting(lake, plan.feed, place.feeds)]
             for line in lines:
                 say(line)
-            run_facts.add_nothing_new(answer, plan, lines)
+            run_facts.add_nothing_new(answer, plan, [*nothing_asked(plan), *lines])
         return 2 if faults else 0
     refuse_unknown_expectations([plan.feed for plan in work])
     # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
@@ -84,9 +87,14 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
 
 
 def catch_up_and_plan(
-    lake: Lake, feeds: Sequence[Feed], answer: Answer | None = None
+    lake: Lake,
+    feeds: Sequence[Feed],
+    answer: Answer | None = None,
+    asked: Mapping[str, AskedWindows] | None = None,
 ) -> tuple[list[Plan], int]:
-    """Bring the ledgers up to date and plan what is new; also how many feeds could not be planned.
+    """Bring the ledgers up to date and plan what is new, or what is asked for of each feed.
+
+    Also returns how many feeds could not be planned.
 
     A feed that cannot be read stops no other: its fault is printed, and noted in the answer. Planning itself writes
     nothing.
@@ -98,6 +106,8 @@ def catch_up_and_plan(
             # A ledger that was lost, or that an earlier version did not keep, is written once here, so that not every
             # plan has to read bronze for it.
             bronze_ledger.catch_up(lake, feed)
+            if asked is not None:
+                return planning.of_asked(lake, feed, asked[feed.name])
             return planning.due(lake, feed)
         except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
             return fault
@@ -116,10 +126,17 @@ def nothing_to_do(plans: Sequence[Plan]) -> list[str]:
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
     waiting_only = any(plan.early or plan.undecided for plan in plans)
-    if len(empty) < len(plans):
+    if any(plan.landed and not plan.asked for plan in plans):
         rest = ", except for those that wait" if waiting_only else ""
         lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
     return lines
+
+
+def nothing_asked(plan: Plan) -> Iterator[str]:
+    """A sentence where none of the windows that were asked for has drops, though others have."""
+    if plan.asked and plan.landed and not plan.windows:
+        newest = f"; the newest that has is {max(plan.finished)}" if plan.finished else ""
+        yield f"no window of {plan.asked} has drops{newest}"
 
 
 def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
@@ -128,6 +145,8 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
     Windows in ``reported`` were named before and are not named again.
     """
     name = plan.feed.name
+    for line in nothing_asked(plan):
+        say(f"{name}: {line}")
     early, ancient = (
         [window for window in windows if window not in reported]
         for windows in (plan.early, plan.ancient)

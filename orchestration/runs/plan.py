@@ -25,6 +25,7 @@ class Plan:
     - ``left_out``: objects in the landing that are no drops of this feed.
     - ``landed``: how many drops are in the landing, new or not; of topics, how many records.
     - ``finished``: windows that bronze has and that are in gold, where planning has found them.
+    - ``asked``: what a person named, where only its windows with drops are done; ``finished`` are then all with drops.
     - ``undecided``: sentences about records of topics that wait for the end of a transaction.
     """
 
@@ -36,6 +37,7 @@ class Plan:
     landed: int = 0
     undecided: tuple[str, ...] = ()
     finished: frozenset[str] = frozenset()
+    asked: str | None = None
 
     def ranges(self) -> list[tuple[str, str]]:
         """First and last window of each Dagster run."""

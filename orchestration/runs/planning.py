@@ -16,8 +16,8 @@ from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
 from assets.landing.kafka.offset_ranges import ReadUpTo
+from orchestration.runs.asked_windows import AskedWindows, asked_windows
 from orchestration.runs.plan import Plan, bounded
-from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
 from transforms.feed.windows import window_at, windows_between
 
@@ -25,20 +25,33 @@ LOOK_SECONDS = 5.0
 """How long a look at a topic's new records takes at most: what it does not see is found when they are read."""
 
 
-def asked(feed: Feed, text: str) -> Plan:
-    """The windows that a person names: ``FROM..TO``, the last one included, or a single one.
+def asked(feed: Feed, text: str) -> AskedWindows:
+    """The windows that a person names; all that is wrong with them is said before anything is looked at.
 
     Raises:
         WindowOutOfRange: the text names no windows, or some that no run can do.
     """
-    first, is_range, last = text.partition("..")
-    try:
-        windows = windows_between(first, last if is_range else first, feed.window)
-    except ValueError as fault:
-        raise WindowOutOfRange(feed.name, text, str(fault)) from fault
-    if not windows:
-        raise WindowOutOfRange(feed.name, text, "the range ends before it begins")
-    return bounded(feed, windows, [], print_error=True)
+    found = asked_windows(feed, text, datetime.now(UTC))
+    if found.is_whole:
+        _between(feed, found)
+    return found
+
+
+def of_asked(lake: Lake, feed: Feed, windows: AskedWindows) -> Plan:
+    """A plan of the windows that a person names: all of a range with two ends, and else those that have drops."""
+    if windows.is_whole:
+        return _between(feed, windows)
+    found = due(lake, feed)
+    with_drops = found.finished.union(found.windows)
+    chosen = sorted(window for window in with_drops if windows.has(window))
+    return replace(found, windows=chosen, finished=with_drops, asked=windows.text)
+
+
+def _between(feed: Feed, windows: AskedWindows) -> Plan:
+    assert windows.first is not None
+    assert windows.last is not None
+    every = windows_between(windows.first, windows.last, feed.window)
+    return bounded(feed, every, [], print_error=True)
 
 
 def due(lake: Lake, feed: Feed) -> Plan:

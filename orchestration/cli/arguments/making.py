@@ -19,8 +19,10 @@ from orchestration.cli.options import EXECUTOR, JSON, Place, in_place, in_place_
 @of_feeds
 @click.option(
     "--windows",
-    metavar="FROM..TO",
-    help="Only these windows, the last one included, such as 2026-11-20T03..2026-11-20T05.",
+    metavar="WINDOWS",
+    help="Only these windows: 2026-11-20T03, a day 2026-11-20 (of an hourly feed all its hours), a range"
+    " 2026-11-18..2026-11-20 with both ends included; or, of those that have drops, an open range 2026-11-18.. or"
+    " ..2026-11-20, 'last 12h' or 'last 3d', counted back from now. All in UTC.",
 )
 @JSON
 def run_command(place: Place, only: tuple[str, ...], windows: str | None, as_json: bool) -> None:

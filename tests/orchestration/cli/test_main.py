@@ -18,7 +18,7 @@ COMMANDS = {
         "--warehouse",
         "--feed",
         "--windows",
-        "2026-11-20T03..2026-11-20T05",
+        *("2026-11-20T03", "2026-11-18..2026-11-20", "2026-11-18..", "..2026-11-20", "'last 3d'"),
         "--executor [auto|spark|in-process]",
         "--json",
     ),
@@ -138,17 +138,17 @@ except SystemExit:
         (("compact", "--feed", "sop"), "feed sop: there is no such feed here. Known: shop."),
         (
             ("run", "--windows", "today"),
-            "feed shop: window today: 'today' is no window of one hour;"
-            " expected the form 2026-11-20T03",
+            "feed shop: --windows today: 'today' is no window of one hour; write 2026-11-20T03 (an hour),",
         ),
         (
             ("run", "--windows", "2025-11-20T05..2025-11-20T03"),
-            "feed shop: window 2025-11-20T05..2025-11-20T03: the range ends before it begins",
+            "feed shop: --windows 2025-11-20T05..2025-11-20T03: the range ends before it begins",
         ),
         (("run", "--windows", "2999-01-01T00"), "it has not begun yet"),
         (("run", "stop"), "feed stop: there is no such feed here. Known: shop"),
         (("status", "shop", "--feed", "stop"), "feed stop: there is no such feed here"),
         (("run", "shop", "--warehouse", "gs://b"), "'gs://b' is neither s3://bucket/prefix nor a"),
+        (("run", "--windows", ""), "feed shop: --windows : '' is no window of one hour; write"),
     ],
 )
 def test_what_is_wrong_with_the_arguments_is_one_line(
@@ -173,6 +173,22 @@ def test_a_run_that_finds_nothing_to_do_starts_no_session(
     (feeds / "drops").mkdir()
     answer = Answer(capsys, *arguments)
     assert (answer.code, answer.out) == (0, f"shop: no drops in {feeds}/drops yet.\n")
+    assert not (tmp_path / "warehouse").exists()
+
+
+def test_a_range_without_drops_says_which_window_has_the_newest(
+    feeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (feeds / "drops/2025-11-20").mkdir(parents=True)
+    (feeds / "drops/2025-11-20/a.json").write_text("{}")
+    arguments = ("run", "--feeds", str(feeds), "--warehouse", str(tmp_path / "warehouse"))
+    answer = Answer(capsys, *arguments, "--windows", "2025-11-21..")
+    assert (answer.code, answer.out) == (0, "")
+    said = "no window of 2025-11-21.. has drops; the newest that has is 2025-11-20T00"
+    assert f"shop: {said}\n" in answer.err
+    answer = Answer(capsys, *arguments, "--windows", "last 12h", "--json")
+    assert answer.code == 0
+    assert said.replace("2025-11-21..", "last 12h") in answer.out
     assert not (tmp_path / "warehouse").exists()
 
 

@@ -16,6 +16,7 @@ from assets.landing.kafka.offset_ranges import Partition, ReadUpTo
 from assets.landing.objects import LandedObject
 from orchestration.resources import lake_of
 from orchestration.runs import planning
+from orchestration.runs.asked_windows import asked_windows
 from orchestration.runs.plan import Plan
 from transforms.errors import WindowOutOfRange, WindowSizeChanged
 from transforms.feed.feed import Feed
@@ -51,39 +52,126 @@ def refusal(feed: Feed, windows: str) -> str:
     return str(caught.value)
 
 
-def test_a_range_is_inclusive_and_a_single_window_is_one() -> None:
-    asked = planning.asked(HOURLY, "2025-11-19T23..2025-11-20T01")
-    assert asked.windows == ["2025-11-19T23", "2025-11-20T00", "2025-11-20T01"]
-    assert planning.asked(HOURLY, "2025-11-20T03").windows == ["2025-11-20T03"]
-    assert planning.asked(DAILY, "2024-02-28..2024-03-01").windows == [
+def windows_of(lake: Lake, feed: Feed, text: str) -> list[str]:
+    return planning.of_asked(lake, feed, planning.asked(feed, text)).windows
+
+
+def test_a_range_is_inclusive_and_a_single_window_is_one(lake: Lake) -> None:
+    assert windows_of(lake, HOURLY, "2025-11-19T23..2025-11-20T01") == [
+        "2025-11-19T23",
+        "2025-11-20T00",
+        "2025-11-20T01",
+    ]
+    assert windows_of(lake, HOURLY, " 2025-11-20T03 .. 2025-11-20T03") == ["2025-11-20T03"]
+    assert windows_of(lake, HOURLY, "2025-11-20T03") == ["2025-11-20T03"]
+    assert windows_of(lake, DAILY, "2024-02-28..2024-03-01") == [
         "2024-02-28",
         "2024-02-29",
         "2024-03-01",
     ]
 
 
-def test_the_open_window_can_be_asked_for_and_the_next_one_not() -> None:
+def test_a_day_of_an_hourly_feed_is_all_its_hours(lake: Lake) -> None:
+    day = [f"2025-11-20T{hour:02}" for hour in range(24)]
+    assert windows_of(lake, HOURLY, "2025-11-20") == day
+    three = windows_of(lake, HOURLY, "2025-11-19..2025-11-21")
+    assert (three[0], three[-1], len(three)) == ("2025-11-19T00", "2025-11-21T23", 72)
+    assert windows_of(lake, HOURLY, "2025-11-19T23..2025-11-20") == ["2025-11-19T23", *day]
+
+
+def test_the_open_window_can_be_asked_for_and_the_next_one_not(lake: Lake) -> None:
     now = datetime.now(UTC)
     still_open = f"{now:%Y-%m-%d}"
-    assert planning.asked(DAILY, still_open).windows == [still_open]
+    assert windows_of(lake, DAILY, still_open) == [still_open]
+    # Of today the hours that have begun.
+    today = windows_of(lake, HOURLY, still_open)
+    assert (today[0], today[-1]) in {
+        (f"{still_open}T00", f"{one:%Y-%m-%dT%H}") for one in (now, datetime.now(UTC))
+    }
     later = f"{now + timedelta(days=1):%Y-%m-%d}"
     assert refusal(DAILY, f"{still_open}..{later}") == (
-        f"feed tpch: window {later}: it has not begun yet"
+        f"feed tpch: --windows {later}: it has not begun yet"
     )
+    assert "it has not begun yet" in refusal(HOURLY, f"{still_open}..{later}")
 
 
-def test_what_is_no_range_is_refused_with_the_form_that_is_meant() -> None:
-    assert refusal(HOURLY, "2025-11-20T05..2025-11-20T03") == (
-        "feed shop: window 2025-11-20T05..2025-11-20T03: the range ends before it begins"
+def test_an_open_range_has_the_windows_with_drops(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landed(
+        monkeypatch,
+        new=["2025-11-20T05", "2025-11-22T00"],
+        unfinished=["2025-11-18T02"],
+        known=[ReadObject(f"2025-11-{day}T03", "x", "g", 1) for day in (17, 20)],
     )
-    assert refusal(HOURLY, "yesterday") == (
-        "feed shop: window yesterday: 'yesterday' is no window of one hour;"
-        " expected the form 2026-11-20T03"
-    )
-    assert "expected the form 2026-11-20" in refusal(DAILY, "2025-11-20T03..2025-11-20T05")
-    assert "expected the form 2026-11-20T03" in refusal(HOURLY, "2025-11-20T03..")
+    early, late = ["2025-11-17T03", "2025-11-18T02"], ["2025-11-20T03", "2025-11-20T05"]
+    assert windows_of(lake, HOURLY, "..2025-11-20") == [*early, *late]
+    assert windows_of(lake, HOURLY, "..2025-11-20T04") == [*early, *late[:1]]
+    assert windows_of(lake, HOURLY, "2025-11-20..") == [*late, "2025-11-22T00"]
+    assert windows_of(lake, HOURLY, "2025-11-20T04 ..") == ["2025-11-20T05", "2025-11-22T00"]
+    none = planning.of_asked(lake, HOURLY, planning.asked(HOURLY, "2025-11-23.."))
+    assert (none.windows, none.asked, max(none.finished)) == ([], "2025-11-23..", "2025-11-22T00")
+
+
+def test_the_last_windows_end_with_the_one_that_is_open_now(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime(2025, 11, 20, 3, 30, tzinfo=UTC)
+    for text, first, last in (
+        ("last 12h", "2025-11-19T16", "2025-11-20T03"),
+        ("last 1h", "2025-11-20T03", "2025-11-20T03"),
+        ("last 3d", "2025-11-17T04", "2025-11-20T03"),
+        (" last3d", "2025-11-17T04", "2025-11-20T03"),
+    ):
+        asked = asked_windows(HOURLY, text, now)
+        assert (asked.first, asked.last, asked.is_whole) == (first, last, False)
+    asked = asked_windows(DAILY, "last 3d", now)
+    assert (asked.first, asked.last) == ("2025-11-18", "2025-11-20")
+    assert asked_windows(DAILY, "last 48h", now).first == "2025-11-19"
+    today = datetime.now(UTC)
+    days = [f"{today - timedelta(days=ago):%Y-%m-%d}" for ago in (4, 3, 0)]
+    landed(monkeypatch, new=days)
+    assert windows_of(lake, DAILY, "last 4d") == days[1:]
+
+
+HOURS = (
+    "write 2026-11-20T03 (an hour), 2026-11-20 (all its hours), 2026-11-18..2026-11-20 (both ends included),"
+    " 2026-11-18.. or ..2026-11-20 (open), or last 12h or last 3d (until now)"
+)
+DAYS = (
+    "write 2026-11-20, 2026-11-18..2026-11-20 (both ends included), 2026-11-18.. or ..2026-11-20 (open), or last 3d"
+    " (until now)"
+)
+
+
+@pytest.mark.parametrize(
+    ("feed", "text", "fault"),
+    [
+        (HOURLY, "yesterday", f"'yesterday' is no window of one hour; {HOURS}"),
+        (HOURLY, "", f"'' is no window of one hour; {HOURS}"),
+        (HOURLY, "2025-02-30", f"'2025-02-30' is no window of one hour; {HOURS}"),
+        (HOURLY, "2025-11-20T24", f"'2025-11-20T24' is no window of one hour; {HOURS}"),
+        (HOURLY, "2025-11-18..20", f"'20' is no window of one hour; {HOURS}"),
+        (HOURLY, "2025-11-18...2025-11-20", f"'.2025-11-20' is no window of one hour; {HOURS}"),
+        (HOURLY, "..", f"a range needs one end at least; {HOURS}"),
+        (HOURLY, "last", f"'' is no length of time; {HOURS}"),
+        (HOURLY, "last 2 weeks", f"'2 weeks' is no length of time; {HOURS}"),
+        (HOURLY, "last 0d", f"'0d' is no length of time; {HOURS}"),
+        (HOURLY, "2025-11-20T05..2025-11-20T03", "the range ends before it begins"),
+        (HOURLY, "2025-11-20..2025-11-19", "the range ends before it begins"),
+        (DAILY, "2025-11-20T03", f"'2025-11-20T03' is no window of one day; {DAYS}"),
+        (DAILY, "last 12h", f"12h is no number of days, and the feed's windows are days; {DAYS}"),
+    ],
+)
+def test_what_names_no_windows_is_refused_with_the_forms_that_are_known(
+    feed: Feed, text: str, fault: str
+) -> None:
+    assert refusal(feed, text) == f"feed {feed.name}: --windows {text}: {fault}"
+
+
+def test_a_window_before_the_feed_begins_is_refused() -> None:
     assert refusal(DAILY, "2019-12-31..2020-01-01") == (
-        "feed tpch: window 2019-12-31: windows begin at 2020-01-01"
+        "feed tpch: --windows 2019-12-31: windows begin at 2020-01-01"
     )
 
 
