@@ -16,13 +16,14 @@ from typing import Final
 from assets.landing.kafka import read_topics, topics
 from assets.landing.kafka.offset_ranges import Partition, Range
 from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject
+from assets.landing.objects import LandedObject, Landing
 from assets.wording import counted
 from transforms.errors import UnreadableLanding, WeirError
 from transforms.feed.feed import Feed
 from transforms.feed.object_paths import matches, table_of_object
 from transforms.formats import FORMATS
 from transforms.moments import microseconds_of
+from transforms.proposing.landing_windows import LandingWindows, landing_windows
 from transforms.record import BronzeRecord, Record
 from transforms.records.gzip_stream import inflate
 
@@ -49,8 +50,8 @@ class SampledObject:
 class Sample:
     """What was read of a landing.
 
-    ``listed``: how many drops there are; ``is_all_listed``: false where there may be more. ``of_topics``: the records
-    of topics, which have no objects.
+    ``listed``: how many drops there are; ``is_all_listed``: false where there may be more. ``windows``: those of all
+    that are listed. ``of_topics``: the records of topics, which have no objects.
     """
 
     feed: Feed
@@ -59,6 +60,7 @@ class Sample:
     is_all_listed: bool = True
     size: int = 0
     left_out: tuple[str, ...] = ()
+    windows: LandingWindows | None = None
     of_topics: tuple[BronzeRecord, ...] = ()
 
     @property
@@ -118,24 +120,45 @@ def _of_object(one: LandedObject, record: Record, table: str) -> BronzeRecord:
     )
 
 
-def sample(feed: Feed, most: int, progress: Callable[[str], None]) -> Sample:
+def sample(
+    feed: Feed,
+    most: int,
+    progress: Callable[[str], None],
+    listed: Callable[[LandingWindows], None] = lambda _: None,
+) -> Sample:
     """Read a sample of the feed's landing.
 
     Args:
         feed: of which only the name, the landing, the files and the size of windows count.
         most: how many objects are read, or hundreds of records of topics.
         progress: is told what is being read.
+        listed: is told the windows of the objects, before any is read.
 
     Raises:
         UnreadableLanding: it cannot be listed or read.
     """
-    return _of_topics(feed, most) if feed.reads_topics else _of_objects(feed, most, progress)
-
-
-def _of_objects(feed: Feed, most: int, progress: Callable[[str], None]) -> Sample:
+    if feed.reads_topics:
+        return _of_topics(feed, most)
     landing = open_landing(feed)
-    listed = [*islice(landing.list(), MOST_LISTED + 1)]
-    chosen = spread(listed[:MOST_LISTED], most)
+    objects = [*islice(landing.list(), MOST_LISTED + 1)]
+    windows = landing_windows([(one.name, one.modified_at) for one in objects[:MOST_LISTED]])
+    listed(windows)
+    found = _read(landing, spread(objects[:MOST_LISTED], most), progress)
+    return Sample(
+        feed,
+        found,
+        listed=min(len(objects), MOST_LISTED),
+        is_all_listed=len(objects) <= MOST_LISTED,
+        size=sum(one.size for one in objects),
+        left_out=tuple(landing.left_out),
+        windows=windows,
+    )
+
+
+def _read(
+    landing: Landing, chosen: Iterable[LandedObject], progress: Callable[[str], None]
+) -> tuple[SampledObject, ...]:
+    """The beginnings of these objects, by name, as far as all of them together are not too large."""
     found: list[SampledObject] = []
     size = 0
     for one in chosen:
@@ -147,10 +170,7 @@ def _of_objects(feed: Feed, most: int, progress: Callable[[str], None]) -> Sampl
         is_cut = len(data) > MOST_OF_OBJECT or len(inflated) > MOST_OF_OBJECT
         found.append(SampledObject(one, inflated[:MOST_OF_OBJECT], is_cut))
         size += len(inflated)
-    found.sort(key=lambda one: one.object.name)
-    is_all, total = len(listed) <= MOST_LISTED, sum(one.size for one in listed)
-    left_out = tuple(landing.left_out)
-    return Sample(feed, tuple(found), min(len(listed), MOST_LISTED), is_all, total, left_out)
+    return tuple(sorted(found, key=lambda one: one.object.name))
 
 
 def spread(objects: Sequence[LandedObject], most: int) -> list[LandedObject]:

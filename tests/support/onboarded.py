@@ -64,7 +64,7 @@ def onboarded(
     evidence = recognition.recognise(found, format_name)
     before = recognition.feed_of(found, evidence, address.files)
     proposal = proposed(before, found.records(before))
-    draft = new_file.draft(before, address, found.names(), evidence, proposal)
+    draft = new_file.draft(before, address, found.windows, evidence, proposal)
     feed = new_file.loaded(draft)
     return Onboarded(evidence, proposal, draft, feed, previewing.preview(feed, found.records(feed)))
 

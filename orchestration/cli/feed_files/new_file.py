@@ -18,8 +18,8 @@ from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import Feed
 from transforms.proposing.entries import Entry, Proposal
 from transforms.proposing.feed_file import text_of
+from transforms.proposing.landing_windows import LandingWindows
 from transforms.proposing.recognising import Evidence
-from transforms.proposing.window_sizes import size_of_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +33,28 @@ class Draft:
 
 
 def draft(
-    feed: Feed, address: Address, names: Sequence[str], evidence: Evidence, proposal: Proposal
+    feed: Feed,
+    address: Address,
+    windows: LandingWindows | None,
+    evidence: Evidence,
+    proposal: Proposal,
 ) -> Draft:
     """The feed file by all that was found.
 
     Args:
         feed: its format and files.
         address: where the drops lie.
-        names: of the objects that were read.
+        windows: of the objects; None for topics.
         evidence: what speaks for the format.
         proposal: its tables, or what its format has in their place.
     """
     marks = evidence.lines() or ["--format alone: no record of the sample has one of its marks"]
-    size, why = (
-        ("hour", "by the records' timestamps") if feed.reads_topics else size_of_windows(names)
-    )
-    lines = [f"format {feed.format}", *(f"  {one}" for one in marks), f"window {size}: {why}"]
+    lines = [f"format {feed.format}", *(f"  {one}" for one in marks)]
+    size, why = ("hour", "by the records' timestamps")
+    if windows is not None:
+        size, why = windows.size, windows.why
+    else:
+        lines.append(f"window {size}: {why}")
     lines += [f"table {one.name}: {one.says}" for one in proposal.found]
     head = [
         f"Feed {feed.name}: written by `weir onboard` from a sample. Look at all that is called a guess.",
@@ -60,6 +66,9 @@ def draft(
         if feed.files is not None and not feed.reads_topics:
             entries.append(Entry("files", feed.files, "the objects that are drops"))
         entries.append(Entry("window", size, why))
+        if windows is not None and windows.window_path is not None:
+            part = "the part of a path that says its window"
+            entries.append(Entry("window_path", windows.window_path, part))
         return text_of(_wrapped(head), [*entries, *proposal.entries])
 
     return Draft(feed.name, text(address.written), text(address.landing), tuple(lines))

@@ -21,6 +21,7 @@ from orchestration.feeds.faults import nearest
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.proposing.landing_windows import LandingWindows
 from transforms.proposing.sample_events import proposed
 
 
@@ -47,14 +48,14 @@ def onboard(request: Request) -> int:
         new_file.refuse_existing(file)
     feed = Feed(address.name, "", address.landing, files=address.files or "**")
     with waiting("reading a sample"):
-        found = sample(feed, request.objects, lambda what: say(f"  {what}"))
+        found = sample(feed, request.objects, lambda what: say(f"  {what}"), say_windows)
     refuse_empty(found)
     say(f"{_read_in_words(found)}; nothing is written but the feed file")
     with waiting("recognising the format"):
         evidence = recognition.recognise(found, request.format_name)
         feed = recognition.feed_of(found, evidence, address.files)
         proposal = proposed(feed, found.records(feed))
-    draft = new_file.draft(feed, address, found.names(), evidence, proposal)
+    draft = new_file.draft(feed, address, found.windows, evidence, proposal)
     for line in draft.lines:
         say(line)
     for note in (*proposal.notes, *evidence.elsewhere, *not_read(found, feed)):
@@ -71,6 +72,14 @@ def check_format(name: str | None) -> None:
     if name is not None and name not in FORMATS:
         fault = f"{name!r} is not a format{nearest(name, FORMATS)}"
         raise FeedMisdeclared("weir onboard", "--format", fault, sorted(FORMATS))
+
+
+def say_windows(found: LandingWindows) -> None:
+    """Say which windows the landing has, and what each of them is from."""
+    for line in shown.windows_in_words(found):
+        say(line)
+    if found.names:
+        say("reading a sample of the objects:")
 
 
 def _read_in_words(found: Sample) -> str:

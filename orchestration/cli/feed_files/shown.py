@@ -1,10 +1,11 @@
-"""How a preview of gold reads: a few rows of each table, and what would go to quarantine.
+"""How a landing's windows read, and a preview of gold: a few rows of each table, and what would go to quarantine.
 
 Put here how it looks. Not here: the preview itself (``assets/onboarding/previewing``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -12,11 +13,32 @@ from assets.onboarding.previewing import Preview, PreviewTable
 from assets.wording import counted
 from orchestration.sheets import Grid, Sheet
 from transforms.feed.feed import Feed
+from transforms.proposing.landing_windows import LandingWindows
 
+_MOST_RULES: Final = 5
+_BY_TIME: Final = (
+    "by when an object was last modified, as its path has no date that is known (the key window_path of the feed file"
+    " can name the place of one)"
+)
 _MOST_ROWS: Final = 5
 _MOST_TABLES: Final = 20
 _MOST_COLUMNS: Final = 8
 _WIDEST: Final = 24
+
+
+def windows_in_words(found: LandingWindows) -> Iterator[str]:
+    """How many windows there are, and a line for each part of the paths that says them, with an object."""
+    if not found.names:
+        return
+    first, last = found.names[0], found.names[-1]
+    span = first if first == last else f"{first} to {last}"
+    yield f"{counted(len(found.names), 'window')} of one {found.size}, {span}:"
+    for rule in found.rules[:_MOST_RULES]:
+        by = f"by {rule.shape} in the path" if rule.shape else _BY_TIME
+        counts = f"{counted(rule.windows, 'window')}, {counted(rule.objects, 'object')}"
+        yield f"  {by}: {counts}; {rule.example} is of {rule.window}"
+    if more := found.rules[_MOST_RULES:]:
+        yield f"  and {counted(sum(one.objects for one in more), 'object')} by {len(more)} other ways"
 
 
 def show(feed: Feed, found: Preview, *, to_stdout: bool) -> None:

@@ -13,7 +13,6 @@ from orchestration.feeds.read_yaml import read_yaml
 from tests.support.hostile_names import names
 from transforms.proposing.entries import Entry
 from transforms.proposing.feed_file import lines_of, text_of
-from transforms.proposing.window_sizes import size_of_windows
 from transforms.silver.schema_drift import Drift, lines_to_paste
 
 
@@ -67,21 +66,6 @@ def test_a_long_comment_stands_above_its_line() -> None:
     assert line == "format: debezium"
     assert len(above) > 1
     assert all(one.startswith("# ") and len(one) <= 120 for one in above)
-
-
-@pytest.mark.parametrize(
-    ("names", "size"),
-    [
-        (["2026-11-20/03/a.json"], "hour"),
-        (["dt=2026-11-20/hour=03/a.json"], "hour"),
-        (["2026-11-20/00/a.json"], "hour"),
-        (["2026-11-20/a.json", "2026-11-21/b.json"], "day"),
-        (["2026/11/20/a.json"], "day"),
-        (["a.json"], "hour"),
-    ],
-)
-def test_windows_are_as_long_as_paths_tell(names: list[str], size: str) -> None:
-    assert size_of_windows(names)[0] == size
 
 
 @given(names, names, names)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from assets.landing.landings import open_landing
 from assets.onboarding import sampling
 from orchestration.cli.feed_files.addresses import name_of
 from orchestration.cli.feed_files.onboard import Request, onboard
@@ -92,6 +94,44 @@ def test_the_file_is_written_once_and_says_where_the_drops_are(
     (feeds / "zoo.yaml").write_text("")
     assert onboard(Request(drops, feeds, name="zoo", force=True)) == 0
     assert load_feed(feeds / "zoo.yaml") == feed
+
+
+def test_the_windows_are_said_before_anything_is_read(
+    drops: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    laid(
+        Path(drops), {"2026-11-20/04/part_1.json": pets(("3", "Leo")), "a.json": pets(("4", "Tom"))}
+    )
+    # At noon of the day before.
+    os.utime(Path(drops) / "a.json", (1_763_640_000, 1_763_640_000))
+    assert onboard(Request(drops, tmp_path / "feeds")) == 0
+    said = capsys.readouterr().err.splitlines()
+    begin = said.index("3 windows of one hour, 2025-11-20T12 to 2026-11-20T04:")
+    assert said[begin + 1 : begin + 4] == [
+        "  by {year}-{month}-{day}/{hour} in the path: 2 windows, 2 objects; 2026-11-20/03/part_1.json is of"
+        " 2026-11-20T03",
+        "  by when an object was last modified, as its path has no date that is known (the key window_path of the feed"
+        " file can name the place of one): 1 window, 1 object; a.json is of 2025-11-20T12",
+        "reading a sample of the objects:",
+    ]
+
+
+def test_a_path_that_needs_the_key_gets_it_in_the_feed_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"pets/y=2026/m=11/d=20/h={hour:02}/a.json" for hour in range(3)]
+    landing = laid(tmp_path / "drops", {name: pets(("1", "Rex")) for name in names})
+    assert onboard(Request(landing, tmp_path / "feeds", name="zoo")) == 0
+    captured = capsys.readouterr()
+    shape = "y={year}/m={month}/d={day}/h={hour}"
+    assert (
+        f"  by {shape} in the path: 3 windows, 3 objects; {names[0]} is of 2026-11-20T00"
+        in captured.err
+    )
+    feed = load_feed(tmp_path / "feeds/zoo.yaml")
+    assert (feed.window, feed.window_path) == ("hour", shape)
+    windows = [one.window for one in open_landing(feed, ("**/*.json",)).list()]
+    assert windows == ["2026-11-20T00", "2026-11-20T01", "2026-11-20T02"]
 
 
 def test_a_relative_landing_stays_relative_to_the_feed_file(
