@@ -77,8 +77,8 @@ def _whole(
     """A decision for each damaged record that another generation has whole: one that begins with it, and is longer."""
     payloads = {source_location_of(dict(row)): row["payload"] for row in records}
     others: dict[tuple[str, int, int], list[tuple[str, bytes]]] = {}
-    for (name, generation, *place), payload in payloads.items():
-        others.setdefault((name, *place), []).append((generation, payload or b""))
+    for (name, generation, line, byte_offset), payload in payloads.items():
+        others.setdefault((name, line, byte_offset), []).append((generation, payload or b""))
     found = []
     for row in damaged:
         name, generation, line, byte_offset = source_location_of(dict(row))
