@@ -18,8 +18,10 @@ FORMATS = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d"}
 CRON = {"hour": "0 * * * *", "day": "0 0 * * *"}
 
 
-def windows_of(feed: Feed) -> dg.TimeWindowPartitionsDefinition:
+def windows_of(feed: Feed) -> dg.PartitionsDefinition:
     """The feed's windows; ``end_offset`` shows the one that is still open, so that it can be run too."""
+    if feed.running.windows:
+        return dg.StaticPartitionsDefinition(feed.running.windows)
     return dg.TimeWindowPartitionsDefinition(
         start=first_of(feed),
         cron_schedule=CRON[feed.window],

@@ -55,7 +55,7 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
         run_facts.add_plan(answer, plan)
     work = [plan for plan in plans if plan.windows]
     if not work:
-        for line in nothing_to_do(plans):
+        for line in nothing_to_do([plan for plan in plans if plan.asked is None]):
             answer.line(line)
         for plan in plans:
             lines = [*without_gold.still_waiting(lake, plan.feed, place.feeds)]
@@ -74,7 +74,7 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
         return left
 
     with waiting("starting"):
-        outcomes = execute.run(work, lake, None if asked else rest)
+        outcomes = execute.run(work, lake, rest)
     if answer.as_json:
         for outcome in outcomes:
             run_facts.add_outcome(answer, lake, outcome, place.feeds)
@@ -126,7 +126,7 @@ def nothing_to_do(plans: Sequence[Plan]) -> list[str]:
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
     waiting_only = any(plan.early or plan.undecided for plan in plans)
-    if any(plan.landed and not plan.asked for plan in plans):
+    if any(plan.landed and not plan.open_range for plan in plans):
         rest = ", except for those that wait" if waiting_only else ""
         lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
     return lines
@@ -134,9 +134,9 @@ def nothing_to_do(plans: Sequence[Plan]) -> list[str]:
 
 def nothing_asked(plan: Plan) -> Iterator[str]:
     """A sentence where none of the windows that were asked for has drops, though others have."""
-    if plan.asked and plan.landed and not plan.windows:
+    if plan.open_range and plan.landed and not plan.windows:
         newest = f"; the newest that has is {max(plan.finished)}" if plan.finished else ""
-        yield f"no window of {plan.asked} has drops{newest}"
+        yield f"no window of {plan.open_range} has drops{newest}"
 
 
 def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
@@ -158,6 +158,10 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
     if ancient:
         first = window_at(partitions.first_of(plan.feed), plan.feed.window)
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
+    if empty := plan.empty:
+        of_asked = f"{len(empty):,} of {counted(len(plan.asked or ()), 'window')}"
+        ends = empty[0] if len(empty) == 1 else f"{empty[0]} .. {empty[-1]}"
+        say(f"{name}: nothing landed in {of_asked}: {ends}")
     for line in plan.undecided:
         say(f"{name}: {line}")
     if plan.left_out:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 
 import dagster as dg
 
+from assets.gold.changes.changes_by_window import first_and_last
 from assets.gold.table_faults import in_words
 from assets.lake import Lake
 from orchestration import definitions
@@ -32,51 +34,55 @@ def run(
     rest: Callable[[Plan], Plan] | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> list[Outcome]:
-    """Run every plan, one Dagster run per range of windows; a failed feed does not stop the others.
+    """Run every plan, each in one Dagster run; a failed feed does not stop the others.
 
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
     ``instance``: whose history the runs are in; without one, that which the environment names.
     """
-    feeds = [plan.feed for plan in plans]
-    nodes = {feed.name: tables_in_gold(lake, feed).values() for feed in feeds}
-    defs = definitions.build(feeds, lake, {"console": progress_lines}, nodes)
+    defs = _definitions(plans, lake)
     history = nullcontext(instance) if instance else open_history(os.environ)
     with kept_open(), history as dagster_instance:
-        return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]
+        outcomes = []
+        for plan in plans:
+            outcome = Outcome(plan)
+            run_windows(plan, outcome, defs, dagster_instance)
+            if rest and not outcome.failed:
+                try:
+                    left = rest(plan)
+                    if left.windows:
+                        run_windows(left, outcome, _definitions([left], lake), dagster_instance)
+                except (
+                    Exception
+                ) as fault:  # whatever it is, the other feeds have nothing to do with it
+                    outcome.errors.append(in_words(fault))
+            outcomes.append(outcome)
+        return outcomes
 
 
-def outcome_of(
-    plan: Plan,
-    defs: dg.Definitions,
-    dagster_instance: dg.DagsterInstance,
-    rest: Callable[[Plan], Plan] | None,
-) -> Outcome:
-    """Run one feed's plan, and then the plan that ``rest`` gives."""
-    outcome = Outcome(plan)
-    run_windows(plan, outcome, defs, dagster_instance)
-    if rest and not outcome.failed:
-        try:
-            run_windows(rest(plan), outcome, defs, dagster_instance)
-        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
-            outcome.errors.append(in_words(fault))
-    return outcome
+def _definitions(plans: Sequence[Plan], lake: Lake) -> dg.Definitions:
+    """The feeds with the windows of their plans alone.
+
+    Dagster stores two events for each asset and window of a run's range, so that none is to lie in it that has nothing.
+    """
+    feeds = [
+        replace(plan.feed, running=replace(plan.feed.running, windows=tuple(plan.windows)))
+        for plan in plans
+    ]
+    nodes = {feed.name: tables_in_gold(lake, feed).values() for feed in feeds}
+    return definitions.build(feeds, lake, {"console": progress_lines}, nodes)
 
 
 def run_windows(
     plan: Plan, outcome: Outcome, defs: dg.Definitions, dagster_instance: dg.DagsterInstance
 ) -> None:
-    """Run the plan's windows, one Dagster run per range, and add to the outcome what comes of it."""
-    job = defs.resolve_job_def(job_name(plan.feed))
-    for first, last in plan.ranges():
-        say(
-            f"{plan.feed.name}: windows {first} .. {last}"
-            if first != last
-            else f"{plan.feed.name}: window {first}"
-        )
-        result = job.execute_in_process(
-            instance=dagster_instance,
-            raise_on_error=False,
-            run_config={"loggers": {"console": {}}},
-            tags={**OF_LOCATION, RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
-        )
-        gather(result, outcome)
+    """Run the plan's windows in one Dagster run, and add to the outcome what comes of it."""
+    first, last = plan.windows[0], plan.windows[-1]
+    noun = "window" if first == last else "windows"
+    say(f"{plan.feed.name}: {noun} {first_and_last(plan.windows)}")
+    result = defs.resolve_job_def(job_name(plan.feed)).execute_in_process(
+        instance=dagster_instance,
+        raise_on_error=False,
+        run_config={"loggers": {"console": {}}},
+        tags={**OF_LOCATION, RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
+    )
+    gather(result, outcome)

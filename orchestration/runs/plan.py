@@ -1,4 +1,4 @@
-"""The windows of one feed that a run has to do, and in which Dagster runs.
+"""The windows of one feed that a run has to do.
 
 Put here what a plan is. Not here: which windows are due (``planning``).
 """
@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from assets import partitions
-from orchestration.runs.ranges import ranges_of
 from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window, window_at
@@ -25,8 +24,10 @@ class Plan:
     - ``left_out``: objects in the landing that are no drops of this feed.
     - ``landed``: how many drops are in the landing, new or not; of topics, how many records.
     - ``finished``: windows that bronze has and that are in gold, where planning has found them.
-    - ``asked``: what a person named, where only its windows with drops are done; ``finished`` are then all with drops.
     - ``undecided``: sentences about records of topics that wait for the end of a transaction.
+    - ``asked``: the windows that a person has named, of which ``windows`` are those with something to do; None where
+      nobody has named any, or not both ends of them.
+    - ``open_range``: what a person has named without both ends; ``finished`` are then all windows with drops.
     """
 
     feed: Feed
@@ -37,11 +38,13 @@ class Plan:
     landed: int = 0
     undecided: tuple[str, ...] = ()
     finished: frozenset[str] = frozenset()
-    asked: str | None = None
+    open_range: str | None = None
+    asked: frozenset[str] | None = None
 
-    def ranges(self) -> list[tuple[str, str]]:
-        """First and last window of each Dagster run."""
-        return ranges_of(self.windows, self.feed.window)
+    @property
+    def empty(self) -> list[str]:
+        """The windows that a person has named and in which nothing has landed, so that no run does them."""
+        return sorted((self.asked or frozenset()).difference(self.windows))
 
 
 def bounded(

@@ -33,25 +33,46 @@ def asked(feed: Feed, text: str) -> AskedWindows:
     """
     found = asked_windows(feed, text, datetime.now(UTC))
     if found.is_whole:
-        _between(feed, found)
+        between(feed, found)
     return found
 
 
 def of_asked(lake: Lake, feed: Feed, windows: AskedWindows) -> Plan:
-    """A plan of the windows that a person names: all of a range with two ends, and else those that have drops."""
+    """A plan of those windows that a person names and that have drops: the others need no run."""
     if windows.is_whole:
-        return _between(feed, windows)
+        return _with_drops(lake, between(feed, windows))
     found = due(lake, feed)
     with_drops = found.finished.union(found.windows)
     chosen = sorted(window for window in with_drops if windows.has(window))
-    return replace(found, windows=chosen, finished=with_drops, asked=windows.text)
+    return replace(found, windows=chosen, finished=with_drops, open_range=windows.text)
 
 
-def _between(feed: Feed, windows: AskedWindows) -> Plan:
+def between(feed: Feed, windows: AskedWindows) -> Plan:
+    """A plan of all windows of a range with two ends, whether they have drops or not."""
     assert windows.first is not None
     assert windows.last is not None
     every = windows_between(windows.first, windows.last, feed.window)
-    return bounded(feed, every, [], print_error=True)
+    plan = bounded(feed, every, [], print_error=True)
+    return replace(plan, asked=frozenset(plan.windows))
+
+
+def _with_drops(lake: Lake, plan: Plan) -> Plan:
+    """Of the windows that a person names those of which the landing or bronze has anything."""
+    feed, asked = plan.feed, plan.asked or frozenset()
+    known = ledger.read_objects(lake, feed)
+    ledger.refuse_other_size(feed, (drop.window for drop in known))
+    found = {drop.window for drop in known}
+    if feed.reads_topics:
+        new = _due_of_topics(feed, [], ledger.read_offsets(lake, feed), 0).windows
+        found.update(new)
+        if new and not asked & found:
+            # Only a run reads new records, and tells which windows they belong to.
+            found.add(max(asked))
+    else:
+        found |= {
+            drop.window for drop in from_objects.arrivals(feed, lambda _: known, sorted(asked)).seen
+        }
+    return replace(plan, windows=sorted(asked & found))
 
 
 def due(lake: Lake, feed: Feed) -> Plan:
@@ -111,8 +132,7 @@ def rest(lake: Lake, plan: Plan) -> Plan:
     if not feed.reads_topics:
         return Plan(feed, [], [], [])
     left = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
-    done = plan.ranges()
-    windows = [
-        window for window in left if not any(first <= window <= last for first, last in done)
-    ]
-    return bounded(feed, windows, [], print_error=False)
+    windows = {*left}.difference(plan.windows)
+    if plan.asked is not None:
+        windows &= plan.asked
+    return bounded(feed, sorted(windows), [], print_error=False)

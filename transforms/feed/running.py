@@ -45,7 +45,8 @@ class Running:
     """All of it, for one feed.
 
     ``start``: the first window; None begins with the first drop. ``owners``: mail addresses, or ``team:<name>``.
-    ``tables``: descriptions, by the declared table's name.
+    ``tables``: descriptions, by the declared table's name. ``windows``: those of a run that has no
+    others, not even between them; empty: all since the start.
     """
 
     start: str | None = None
@@ -55,3 +56,4 @@ class Running:
     freshness: Freshness | None = None
     automation: Automation = field(default_factory=Automation)
     tables: Mapping[str, Described] = field(default_factory=dict)
+    windows: tuple[str, ...] = ()

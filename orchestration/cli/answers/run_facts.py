@@ -34,11 +34,14 @@ def add_plan(answer: Answer, plan: Plan) -> None:
         ("notices", []),
     ):
         facts.setdefault(name, empty)
+    if quiet := plan.empty:
+        facts["nothing_landed"] = {"first": quiet[0], "last": quiet[-1], "windows": len(quiet)}
 
 
 def add_nothing_new(answer: Answer, plan: Plan, lines: Sequence[str]) -> None:
     """Note why no run was needed, and what still waits to be declared."""
-    notices = [] if plan.landed else [f"no drops in {plan.feed.landing} yet"]
+    none_yet = not plan.landed and plan.asked is None
+    notices = [f"no drops in {plan.feed.landing} yet"] if none_yet else []
     answer.of(plan.feed.name)["notices"] = [*notices, *lines]
 
 

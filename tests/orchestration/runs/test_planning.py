@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import planning
 from orchestration.runs.asked_windows import asked_windows
 from orchestration.runs.plan import Plan
+from orchestration.runs.ranges import ranges_of
 from transforms.errors import WindowOutOfRange, WindowSizeChanged
 from transforms.feed.feed import Feed
 
@@ -52,39 +54,43 @@ def refusal(feed: Feed, windows: str) -> str:
     return str(caught.value)
 
 
+def named(feed: Feed, text: str) -> list[str]:
+    return planning.between(feed, planning.asked(feed, text)).windows
+
+
 def windows_of(lake: Lake, feed: Feed, text: str) -> list[str]:
     return planning.of_asked(lake, feed, planning.asked(feed, text)).windows
 
 
-def test_a_range_is_inclusive_and_a_single_window_is_one(lake: Lake) -> None:
-    assert windows_of(lake, HOURLY, "2025-11-19T23..2025-11-20T01") == [
+def test_a_range_is_inclusive_and_a_single_window_is_one() -> None:
+    assert named(HOURLY, "2025-11-19T23..2025-11-20T01") == [
         "2025-11-19T23",
         "2025-11-20T00",
         "2025-11-20T01",
     ]
-    assert windows_of(lake, HOURLY, " 2025-11-20T03 .. 2025-11-20T03") == ["2025-11-20T03"]
-    assert windows_of(lake, HOURLY, "2025-11-20T03") == ["2025-11-20T03"]
-    assert windows_of(lake, DAILY, "2024-02-28..2024-03-01") == [
+    assert named(HOURLY, " 2025-11-20T03 .. 2025-11-20T03") == ["2025-11-20T03"]
+    assert named(HOURLY, "2025-11-20T03") == ["2025-11-20T03"]
+    assert named(DAILY, "2024-02-28..2024-03-01") == [
         "2024-02-28",
         "2024-02-29",
         "2024-03-01",
     ]
 
 
-def test_a_day_of_an_hourly_feed_is_all_its_hours(lake: Lake) -> None:
+def test_a_day_of_an_hourly_feed_is_all_its_hours() -> None:
     day = [f"2025-11-20T{hour:02}" for hour in range(24)]
-    assert windows_of(lake, HOURLY, "2025-11-20") == day
-    three = windows_of(lake, HOURLY, "2025-11-19..2025-11-21")
+    assert named(HOURLY, "2025-11-20") == day
+    three = named(HOURLY, "2025-11-19..2025-11-21")
     assert (three[0], three[-1], len(three)) == ("2025-11-19T00", "2025-11-21T23", 72)
-    assert windows_of(lake, HOURLY, "2025-11-19T23..2025-11-20") == ["2025-11-19T23", *day]
+    assert named(HOURLY, "2025-11-19T23..2025-11-20") == ["2025-11-19T23", *day]
 
 
-def test_the_open_window_can_be_asked_for_and_the_next_one_not(lake: Lake) -> None:
+def test_the_open_window_can_be_asked_for_and_the_next_one_not() -> None:
     now = datetime.now(UTC)
     still_open = f"{now:%Y-%m-%d}"
-    assert windows_of(lake, DAILY, still_open) == [still_open]
+    assert named(DAILY, still_open) == [still_open]
     # Of today the hours that have begun.
-    today = windows_of(lake, HOURLY, still_open)
+    today = named(HOURLY, still_open)
     assert (today[0], today[-1]) in {
         (f"{still_open}T00", f"{one:%Y-%m-%dT%H}") for one in (now, datetime.now(UTC))
     }
@@ -110,7 +116,11 @@ def test_an_open_range_has_the_windows_with_drops(
     assert windows_of(lake, HOURLY, "2025-11-20..") == [*late, "2025-11-22T00"]
     assert windows_of(lake, HOURLY, "2025-11-20T04 ..") == ["2025-11-20T05", "2025-11-22T00"]
     none = planning.of_asked(lake, HOURLY, planning.asked(HOURLY, "2025-11-23.."))
-    assert (none.windows, none.asked, max(none.finished)) == ([], "2025-11-23..", "2025-11-22T00")
+    assert (none.windows, none.open_range, max(none.finished)) == (
+        [],
+        "2025-11-23..",
+        "2025-11-22T00",
+    )
 
 
 def test_the_last_windows_end_with_the_one_that_is_open_now(
@@ -185,7 +195,7 @@ def test_new_objects_and_unfinished_windows_are_due_once_each_in_order(
 def test_nothing_new_is_an_empty_plan(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     landed(monkeypatch, new=[])
     plan = planning.due(lake, DAILY)
-    assert (plan.windows, plan.early, plan.left_out, plan.ranges()) == ([], [], [], [])
+    assert (plan.windows, plan.early, plan.left_out) == ([], [], [])
 
 
 def test_a_feed_that_was_read_by_the_hour_cannot_be_read_by_the_day(
@@ -268,16 +278,49 @@ def test_offsets_that_no_window_is_found_for_are_read_by_a_run_of_the_open_one(
     assert plan.early == found
 
 
+@pytest.mark.parametrize(
+    ("end", "found", "windows"),
+    [
+        (10, [], ["2025-11-20T03"]),
+        (12, ["2025-11-20T05"], ["2025-11-20T03", "2025-11-20T05"]),
+        (12, ["2026-01-01T00"], ["2025-11-20T03"]),
+    ],
+    ids=["nothing new", "new in the range", "new elsewhere"],
+)
+def test_of_the_windows_that_a_person_names_those_are_run_that_topics_have_records_of(
+    lake: Lake,
+    monkeypatch: pytest.MonkeyPatch,
+    end: int,
+    found: list[str],
+    windows: list[str],
+) -> None:
+    peeked(monkeypatch, end, found)
+    plan = planning.of_asked(lake, TOPIC, planning.asked(TOPIC, "2025-11-20T00..2025-11-20T05"))
+    assert plan.windows == windows
+
+
+@pytest.mark.parametrize(("end", "windows"), [(10, []), (12, ["2025-11-19T05"])])
+def test_a_run_of_whatever_windows_reads_what_is_new_in_topics(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, end: int, windows: list[str]
+) -> None:
+    peeked(monkeypatch, end, ["2025-11-20T05"])
+    plan = planning.of_asked(lake, TOPIC, planning.asked(TOPIC, "2025-11-19T00..2025-11-19T05"))
+    assert plan.windows == windows
+
+
 def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = ["2025-11-19T03", "2025-11-20T05", "2025-11-22T00", "2999-01-01T00"]
     peeked(monkeypatch, 12, unfinished=left)
-    # All windows within a range that was run count as run, whether they were due or not, and even if the run failed.
-    plan = Plan(TOPIC, ["2025-11-20T03", "2025-11-20T07"], [], [])
+    # A window that was run counts as run, even if the run failed.
+    plan = Plan(TOPIC, ["2025-11-19T03", "2025-11-20T07"], [], [])
     behind = planning.rest(lake, plan)
-    assert behind.windows == ["2025-11-19T03", "2025-11-22T00"]
+    assert behind.windows == ["2025-11-20T05", "2025-11-22T00"]
     assert behind.early == ["2999-01-01T00"]
+    # Where a person has named windows, no other is run.
+    asked = planning.between(TOPIC, planning.asked(TOPIC, "2025-11-19T03..2025-11-20T07"))
+    assert planning.rest(lake, replace(asked, windows=plan.windows)).windows == ["2025-11-20T05"]
     objects = Plan(HOURLY, ["2025-11-20T03"], [], [])
     assert planning.rest(lake, objects).windows == []
 
@@ -303,4 +346,4 @@ def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(
 def test_near_windows_are_one_run_and_far_ones_are_not(
     windows: list[str], ranges: list[tuple[str, str]]
 ) -> None:
-    assert Plan(HOURLY, windows, [], []).ranges() == ranges
+    assert ranges_of(windows, HOURLY.window) == ranges

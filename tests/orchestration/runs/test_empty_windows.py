@@ -1,0 +1,116 @@
+"""A range costs what has landed in it: a thousand windows without a drop are one line, and no more work than ten."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import FrameType
+
+import dagster as dg
+import pytest
+
+from tests.support.commands_here import weir
+from tests.support.pet_feed import change, drop, lay
+from transforms.feed.windows import window_at
+
+# Great Expectations' and Dagster's own, in the process that runs the assets.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+ZOO = """\
+format: arcion_s3_json
+landing: ../drops
+tables: {pets: {key: [id], columns: {id: int, name: string}}}
+"""
+FIRST = datetime(2025, 1, 1)
+
+
+@pytest.fixture(autouse=True)
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEIR_EXECUTOR", "in-process")
+
+
+def window(number: int) -> str:
+    return window_at(FIRST + timedelta(hours=number), "hour")
+
+
+def zoo(place: Path, numbers: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A feed with a drop in each of these windows, of one pet each, and the history of its runs."""
+    lay(place, "feeds/zoo.yaml", ZOO.encode())
+    for at, number in enumerate(numbers):
+        pet = {"id": str(at), "name": "Ada"}
+        name = f"drops/{window(number).replace('T', '/')}/a.json"
+        lay(place, name, drop(change("I", at + 1, after=pet)))
+    monkeypatch.setenv("WEIR_FEEDS", str(place / "feeds"))
+    monkeypatch.setenv("WEIR_WAREHOUSE", str(place / "warehouse"))
+    monkeypatch.setenv("DAGSTER_HOME", str(place / "home"))
+
+
+def range_of(first: int, last: int) -> str:
+    return f"{window(first)}..{window(last)}"
+
+
+def steps_in(lines: list[str]) -> list[str]:
+    """The lines without those that say how long something takes by now."""
+    return [line for line in lines if not line.startswith("  …")]
+
+
+def work_of(place: Path, windows: str) -> Counter[str]:
+    """What a run did: calls that meet a table or the landing, commits, and the events that Dagster keeps."""
+    done: Counter[str] = Counter()
+
+    def called(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and (
+            "/assets/delta/" in code.co_filename or "/assets/landing/" in code.co_filename
+        ):
+            done[code.co_qualname] += 1
+
+    sys.setprofile(called)
+    try:
+        assert weir("run", "--windows", windows) == 0
+    finally:
+        sys.setprofile(None)
+    done["commits"] = len([*(place / "warehouse").rglob("_delta_log/*.json")])
+    with dg.DagsterInstance.from_config(str(place / "home")) as instance:
+        for run in instance.get_runs():
+            done["runs"] += 1
+            done["events"] += len(instance.all_logs(run.run_id))
+    return done
+
+
+def test_a_range_of_a_thousand_windows_is_no_more_work_than_one_of_ten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    few, many = tmp_path / "few", tmp_path / "many"
+    zoo(few, (3, 7), monkeypatch)
+    of_few, lines_of_few = work_of(few, range_of(0, 9)), capfd.readouterr().err.splitlines()
+    zoo(many, (3, 907), monkeypatch)
+    of_many, lines_of_many = work_of(many, range_of(0, 999)), capfd.readouterr().err.splitlines()
+    assert of_few["runs"] == of_many["runs"] == 1
+    assert not of_many - of_few
+    assert f"zoo: nothing landed in 8 of 10 windows: {window(0)} .. {window(9)}" in lines_of_few
+    assert (
+        f"zoo: nothing landed in 998 of 1,000 windows: {window(0)} .. {window(999)}"
+        in lines_of_many
+    )
+    assert len(steps_in(lines_of_many)) == len(steps_in(lines_of_few))
+    # Once more, with all in gold: no run of Dagster's for what lies between.
+    again = work_of(many, range_of(0, 999))
+    assert (again["runs"], again["events"]) == (2, 2 * of_many["events"])
+
+
+def test_a_range_in_which_nothing_has_landed_needs_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    zoo(tmp_path, (3,), monkeypatch)
+    assert weir("run", "--json", "--windows", range_of(4, 500)) == 0
+    told = capfd.readouterr()
+    (answer,) = json.loads(told.out)
+    assert answer["windows"] == []
+    assert answer["nothing_landed"] == {"first": window(4), "last": window(500), "windows": 497}
+    assert told.err.count("\n") == 1
+    assert not (tmp_path / "warehouse").exists()
+    assert not (tmp_path / "home").exists()
