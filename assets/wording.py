@@ -17,3 +17,10 @@ def spanned(windows: Collection[str]) -> str:
     """The window, or the first and the last of several."""
     first, last = min(windows), max(windows)
     return first if first == last else f"{first} .. {last}"
+
+
+def nothing_landed(empty: Collection[str], windows: Collection[str]) -> str:
+    """In how many of the windows of a run nothing has landed: one line for all of them."""
+    return (
+        f"nothing landed in {len(empty):,} of {counted(len(windows), 'window')}: {spanned(empty)}"
+    )

@@ -34,6 +34,7 @@ from orchestration.automation import (
 from orchestration.console import make_logs_visible
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
+from orchestration.runs import event_batches
 from orchestration.runs.first_window import from_first_drop
 from orchestration.runs.tables_in_gold import tables_in_gold
 from orchestration.watching.report import report_asset
@@ -153,6 +154,7 @@ def build(
 def defs() -> dg.Definitions:
     """What ``workspace.yaml`` loads: the deployment that the environment names."""
     make_logs_visible()
+    event_batches.begin()
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
     lake = lake_of(deployment.warehouse)

@@ -12,7 +12,7 @@ import dagster as dg
 
 from assets import partitions
 from assets.asset_keys import feed_key, gold_keys
-from assets.bookkeeping import window_progress
+from assets.bookkeeping import landed_windows, window_progress
 from assets.lake import Lake
 from assets.retries import retried
 from assets.window_asset import of_feed, window_step
@@ -33,10 +33,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "progress"))
     @retried
     def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
-        windows = partitions.keys_of(context)
-        return dg.MaterializeResult(
-            metadata={"windows": len(windows), "objects": finish(context, lake, feed)}
-        )
+        windows, objects = finish(context, lake, feed)
+        return dg.MaterializeResult(metadata={"windows": windows, "objects": objects})
 
     return progress
 
@@ -51,15 +49,15 @@ def upstream_of(feed: Feed) -> list[dg.AssetKey]:
     return [*gold_keys(feed), *described, *extras]
 
 
-def finish(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> int:
-    """Record the run's windows as finished; returns how many objects or records they have."""
-    windows = partitions.keys_of(context)
+def finish(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> tuple[int, int]:
+    """Record the run's windows as finished; returns how many they are, and how many objects or records they have."""
+    windows = landed_windows.of_run(context, lake, feed)
     objects = window_progress.finish(lake, feed, windows)
     noun = "record" if feed.reads_topics else "object"
     context.log.info(
         f"{feed.name}: {counted(len(windows), 'window')} finished, from {counted(objects, noun)}"
     )
-    return objects
+    return len(windows), objects
 
 
 def finish_with_last(

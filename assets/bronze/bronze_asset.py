@@ -12,6 +12,7 @@ import dagster as dg
 
 from assets import partitions, per_window
 from assets.asset_keys import feed_key
+from assets.bookkeeping import landed_windows
 from assets.bronze import from_objects, from_topics
 from assets.bronze.from_objects import LandingDiff
 from assets.bronze.from_topics import AppendedRecords
@@ -25,7 +26,7 @@ from assets.layers import Layer
 from assets.retries import retried
 from assets.shown_markdown import as_list
 from assets.window_asset import of_feed, table_metadata, window_step
-from assets.wording import counted
+from assets.wording import counted, nothing_landed
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 
@@ -59,8 +60,8 @@ def _objects(
 ) -> dg.MaterializeResult[None]:
     """Append what has landed in the run's windows and bronze does not have."""
     started = monotonic()
-    windows = partitions.keys_of(context)
-    found = from_objects.land(lake, feed, windows)
+    found = from_objects.land(lake, feed, partitions.keys_of(context))
+    windows = _landed(context, lake, feed)
     size = sum(one.size for one in found.new)
     context.log.info(
         f"bronze.{feed.name}: {counted(len(found.new), 'new object')}, {counted(size, 'byte')}"
@@ -96,9 +97,9 @@ def _topics(
 ) -> dg.MaterializeResult[None]:
     """Append all that is new in the feed's topics, whatever its window."""
     started = monotonic()
-    windows = partitions.keys_of(context)
     found = from_topics.land(lake, feed, context.log.info)
-    beyond = found.beyond(windows)
+    windows = _landed(context, lake, feed)
+    beyond = found.beyond(partitions.keys_of(context))
     total = sum(found.records.values())
     context.log.info(
         f"bronze.{feed.name}: {counted(total, 'new record')}"
@@ -127,6 +128,14 @@ def _topics(
     return dg.MaterializeResult(
         metadata={"records": 0}, check_results=offset_checks(lake, feed, found.gaps, windows)
     )
+
+
+def _landed(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> list[str]:
+    """The windows of the run that bronze has something of by now; the others are told in one line."""
+    asked, windows = partitions.keys_of(context), landed_windows.of_run(context, lake, feed)
+    if empty := {*asked}.difference(windows):
+        context.log.info(f"{feed.name}: {nothing_landed(empty, asked)}")
+    return windows
 
 
 def _executors(found: LandingDiff | AppendedRecords) -> list[str]:

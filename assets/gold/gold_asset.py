@@ -11,9 +11,9 @@ from typing import Any
 
 import dagster as dg
 
-from assets import partitions, per_window
+from assets import per_window
 from assets.asset_keys import feed_key, gold_key
-from assets.bookkeeping import progress_asset
+from assets.bookkeeping import landed_windows, progress_asset
 from assets.gold import table_faults
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
@@ -43,7 +43,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def gold(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        windows = partitions.keys_of(context)
+        windows = landed_windows.of_run(context, lake, feed)
         wanted = [
             table
             for key, table in tables.items()

@@ -12,9 +12,9 @@ from time import monotonic
 import dagster as dg
 from pyspark.sql import DataFrame
 
-from assets import checks, partitions
+from assets import checks
 from assets.asset_keys import feed_key, gold_keys
-from assets.bookkeeping import progress_asset
+from assets.bookkeeping import landed_windows, progress_asset
 from assets.executors.choice import SPARK
 from assets.executors.told import EXECUTOR
 from assets.gold import gold_tables, tigergraph_edges
@@ -60,7 +60,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def graph(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None]]:
-        windows = partitions.keys_of(context)
+        windows = landed_windows.of_run(context, lake, feed)
         started = monotonic()
         found = check(lake, feed)
         counted_rules = checks.Counted(

@@ -13,7 +13,7 @@ import dagster as dg
 
 from assets import checks, partitions, per_window
 from assets.asset_keys import feed_key, named_gold_key
-from assets.bookkeeping import discovered_tables, progress_asset
+from assets.bookkeeping import discovered_tables, landed_windows, progress_asset
 from assets.gold import gold_asset
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed
@@ -54,7 +54,7 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
     def undeclared(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        windows = partitions.keys_of(context)
+        windows = landed_windows.of_run(context, lake, feed)
         started = monotonic()
         met = discovered_tables.look(lake, feed)
         brought = changes_by_window(lake, feed, windows)
@@ -134,7 +134,7 @@ def _applied(
     brought: ChangesByWindow,
 ) -> list[TableResult]:
     """Bring all described tables up to the windows, each on its own; ends the step if some failed."""
-    windows = partitions.keys_of(context)
+    windows = landed_windows.of_run(context, lake, feed)
     results: list[TableResult] = []
     failed: list[TableResult] = []
     for one in apply_feed.apply_all(lake, feed, [*met.described.values()], windows):

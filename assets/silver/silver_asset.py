@@ -8,8 +8,9 @@ from typing import Any
 
 import dagster as dg
 
-from assets import checks, partitions, per_window
+from assets import checks, per_window
 from assets.asset_keys import feed_key
+from assets.bookkeeping import landed_windows
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.executors.told import EXECUTOR, by
@@ -45,7 +46,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        windows = partitions.keys_of(context)
+        windows = landed_windows.of_run(context, lake, feed)
         refuse_unknown(feed)
         started = monotonic()
         made = derive_windows.derive(lake, feed, windows)

@@ -1,9 +1,6 @@
-"""Materializations that no run made, stored many at a time.
+"""Materializations that no run made, stored many at a time: Dagster's own call stores one, in some milliseconds.
 
-Dagster's own call stores one, and opens its SQLite files anew for each: six to eight milliseconds. Its storage on
-Postgres takes a batch; that on SQLite, which Dagster has by default, would store a batch event by event, so that here
-its statements are put into one transaction. Put here how such events reach the storage. Not here: which events those
-are (``quiet_windows``).
+Put here how such events are made. Not here: which events those are (``quiet_windows``).
 """
 
 from __future__ import annotations
@@ -15,7 +12,8 @@ from datetime import UTC, datetime
 import dagster as dg
 from dagster._core.events import StepMaterializationData
 from dagster._core.instance.utils import RUNLESS_JOB_NAME, RUNLESS_RUN_ID
-from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
+
+from orchestration.runs import event_batches
 
 
 def store(instance: dg.DagsterInstance, made: Sequence[dg.AssetMaterialization]) -> None:
@@ -25,24 +23,7 @@ def store(instance: dg.DagsterInstance, made: Sequence[dg.AssetMaterialization])
     """
     if not made:
         return
-    events = [_entry(one) for one in made]
-    storage = instance.event_log_storage
-    if not isinstance(storage, SqliteEventLogStorage):
-        storage.store_event_batch(events)
-        return
-    rows = storage.prepare_insert_event_batch(events[:-1]) if len(events) > 1 else None
-    newest = storage.prepare_insert_event(events[-1])
-    # As its own method does: into the file of the run, and into the one of all assets, where it is asked for.
-    with storage.run_connection(RUNLESS_RUN_ID) as connection:
-        for statement in (rows, newest):
-            if statement is not None:
-                connection.execute(statement)
-    with storage.index_connection() as connection:
-        if rows is not None:
-            connection.execute(rows)
-        key = connection.execute(newest).inserted_primary_key
-    assert key is not None  # the table counts its rows
-    storage.store_asset_event(events[-1], key[0])
+    event_batches.store_together(instance.event_log_storage, [_entry(one) for one in made])
 
 
 def _entry(made: dg.AssetMaterialization) -> dg.EventLogEntry:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from assets import partitions
 from assets.bookkeeping import bronze_ledger
 from assets.lake import Lake
-from assets.wording import counted
+from assets.wording import counted, nothing_landed
 from orchestration.cli import session
 from orchestration.cli.answers import run_facts
 from orchestration.cli.answers.answer import Answer
@@ -158,10 +158,8 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
     if ancient:
         first = window_at(partitions.first_of(plan.feed), plan.feed.window)
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
-    if empty := plan.empty:
-        of_asked = f"{len(empty):,} of {counted(len(plan.asked or ()), 'window')}"
-        ends = empty[0] if len(empty) == 1 else f"{empty[0]} .. {empty[-1]}"
-        say(f"{name}: nothing landed in {of_asked}: {ends}")
+    if plan.asked and plan.empty:
+        say(f"{name}: {nothing_landed(plan.empty, plan.asked)}")
     for line in plan.undecided:
         say(f"{name}: {line}")
     if plan.left_out:

@@ -18,6 +18,7 @@ from assets.lake import Lake
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.console import say
+from orchestration.runs import event_batches
 from orchestration.runs.history import OF_LOCATION, open_history
 from orchestration.runs.history_files import kept_open
 from orchestration.runs.outcome import Outcome, gather
@@ -39,6 +40,7 @@ def run(
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
     ``instance``: whose history the runs are in; without one, that which the environment names.
     """
+    event_batches.begin()
     defs = _definitions(plans, lake)
     history = nullcontext(instance) if instance else open_history(os.environ)
     with kept_open(), history as dagster_instance:
@@ -76,6 +78,8 @@ def run_windows(
     plan: Plan, outcome: Outcome, defs: dg.Definitions, dagster_instance: dg.DagsterInstance
 ) -> None:
     """Run the plan's windows in one Dagster run, and add to the outcome what comes of it."""
+    if not plan.windows:
+        return
     first, last = plan.windows[0], plan.windows[-1]
     noun = "window" if first == last else "windows"
     say(f"{plan.feed.name}: {noun} {first_and_last(plan.windows)}")

@@ -4,6 +4,7 @@ Put here what Dagster is shown of it. Not here: the page (``page``), and where i
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -13,7 +14,7 @@ from assets import partitions, per_window
 from assets.asset_keys import feed_key
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, seconds_to_gold
-from assets.bookkeeping import gold_sizes, known_drift
+from assets.bookkeeping import gold_sizes, known_drift, landed_windows
 from assets.bookkeeping.gold_sizes import EndedRun
 from assets.lake import Lake
 from assets.shown_markdown import as_metadata
@@ -40,11 +41,12 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def report(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started, now = monotonic(), datetime.now(UTC)
         address = stored.address_of(lake, feed)
+        windows = landed_windows.of_run(context, lake, feed)
         ended = EndedRun(context.run_id, now, partitions.keys_of(context))
         unwritten = metrics_files.write(lake, feed, ended, context.instance)
         if unwritten:
             context.log.warning(unwritten)
-        drift = tell_of_drift(context, lake, feed)
+        drift = tell_of_drift(context, lake, feed, windows)
         try:
             sizes = gold_sizes.sizes_now(lake, feed)
             gold_sizes.note(lake, feed, ended, sizes)
@@ -80,10 +82,10 @@ def numbers_of(feed: Feed, facts: FeedReport) -> dict[str, dict[str, float]]:
 
 
 def tell_of_drift(
-    context: dg.AssetExecutionContext, lake: Lake, feed: Feed
+    context: dg.AssetExecutionContext, lake: Lake, feed: Feed, windows: Sequence[str]
 ) -> dict[str, dg.MarkdownMetadataValue]:
     """Say what the run's windows have that the feed file does not declare, if no run has said it before."""
-    found = known_drift.unknown_in(lake, feed, partitions.keys_of(context))
+    found = known_drift.unknown_in(lake, feed, windows)
     if not found.drift:
         return {}
     for one in found.drift:
