@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 import dagster as dg
 from dagster._core.events import ASSET_EVENTS
 from dagster._core.storage.event_log import EventLogStorage
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
+from sqlalchemy import CursorResult
 
 SIZE: Final = "DAGSTER_EVENT_BATCH_SIZE"
 """Dagster's own variable: it hands over events in batches only where this says of how many they are."""
@@ -26,7 +27,7 @@ MANY: Final = 1_000
 def begin() -> None:
     """Let Dagster store events in batches, for as long as this process lives."""
     os.environ.setdefault(SIZE, str(MANY))
-    SqliteEventLogStorage.store_event_batch = store_together  # type: ignore[method-assign]
+    SqliteEventLogStorage.store_event_batch = store_together  # type: ignore[assignment,method-assign]
 
 
 def store_together(storage: EventLogStorage, events: Sequence[dg.EventLogEntry]) -> None:
@@ -46,6 +47,13 @@ def _is_of_asset(event: dg.EventLogEntry) -> bool:
     return event.dagster_event is not None and event.dagster_event.event_type in ASSET_EVENTS
 
 
+def _key_of(inserted: CursorResult[Any]) -> int:
+    """The number of the row: the table counts its rows."""
+    key = inserted.inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
 def _store_of_assets(storage: SqliteEventLogStorage, events: Sequence[dg.EventLogEntry]) -> None:
     """What its ``store_event`` does: into the file of the run, and into that of all assets, where it is asked for."""
     inserts = [storage.prepare_insert_event(event) for event in events]
@@ -53,7 +61,7 @@ def _store_of_assets(storage: SqliteEventLogStorage, events: Sequence[dg.EventLo
         for insert in inserts:
             connection.execute(insert)
     with storage.index_connection() as connection:
-        keys = [connection.execute(insert).inserted_primary_key[0] for insert in inserts]
+        keys = [_key_of(connection.execute(insert)) for insert in inserts]
     storage.store_asset_event_tags(events, keys)
     # Of each asset the row of the newest event is what counts.
     newest = {
