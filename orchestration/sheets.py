@@ -16,6 +16,9 @@ from rich.text import Text
 from transforms.display.plain import one_line
 
 
+_LONGEST_NAME = 48
+
+
 class Grid:
     """A table to be printed. Names and cells are shown as they are, each within its cell and in its line."""
 
@@ -33,6 +36,8 @@ class Grid:
             Text(one_line(head)),
             no_wrap=wraps == "never",
             overflow="fold" if wraps == "anywhere" else "ellipsis",
+            # A name of hundreds of characters would leave no room for the columns beside it.
+            max_width=_LONGEST_NAME if wraps == "never" else None,
         )
 
     def numbers(self, head: str, wraps: Literal["between words", "never"]) -> None:

@@ -9,6 +9,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator
+from io import StringIO
 from typing import TextIO
 
 import dagster as dg
@@ -184,3 +185,25 @@ def test_what_a_step_says_is_one_line_in_dagsters_own_log(
     assert "name \\x1b[2J\\nforged" in seen.err
     assert "fault \\x1b[2J" in seen.err
     assert "\x1b[2J" not in seen.err + seen.out
+
+
+def test_a_long_name_leaves_room_for_the_numbers_beside_it() -> None:
+    grid = Grid()
+    grid.column("table", "never")
+    for head in ("source events", "changes", "duplicates", "quarantined", "rows"):
+        grid.numbers(head, "never")
+    grid.row("name_" * 40, "1,234", "5", "6", "7", "8")
+    out = StringIO()
+    Sheet(out).grid(grid)
+    head, _, row = out.getvalue().splitlines()
+    assert head.split() == [
+        "table",
+        "source",
+        "events",
+        "changes",
+        "duplicates",
+        "quarantined",
+        "rows",
+    ]
+    assert row.split()[1:] == ["1,234", "5", "6", "7", "8"]
+    assert row.startswith("name_name_")
