@@ -14,12 +14,8 @@ COMPILE := .lock-tool/bin/uv pip compile --quiet --universal --python-version 3.
 # The tools that the bench and the tests run beside Weir, each in an environment of its own with a lock of its own.
 OTHERS := bench/others/delta_rs bench/others/dlt_merge bench/others/duckdb_merge tests/others/airflow tests/others/dbt
 
-# The port of Dagster's pages, and the folder of its history: both can be set from outside.
+# The port of Dagster's pages can be set from outside.
 PORT ?= 3000
-HISTORY := $(or $(DAGSTER_HOME),$(CURDIR)/.dagster)
-WITH_HISTORY := mkdir -p "$(HISTORY)" \
-	&& { [ "$(HISTORY)/dagster.yaml" -nt orchestration/dagster.yaml ] || cp orchestration/dagster.yaml "$(HISTORY)"; } \
-	&& DAGSTER_HOME="$(HISTORY)"
 
 # The first Python from 3.11 to 3.14 that can make a virtual environment; name another with `make PYTHON=...`.
 FIT := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
@@ -41,7 +37,7 @@ help: ## list the commands
 	@echo "Needs Python 3.11 to 3.14 (with venv), Java 17 or 21, and make. The first command sets up."
 
 run: $(READY) ## run the demo: sample drops from landing to gold, with a summary
-	@$(WITH_HISTORY) $(BIN)/weir demo
+	@$(BIN)/weir demo
 
 test: $(READY) ## run the tests that prove the product, in two processes (WORKERS=1 for one)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),2000) WEIR_FAULT_KILLS=$(or $(KILLS),1) $(PYTEST) -m "not long"
@@ -79,8 +75,7 @@ bench: $(READY) ## measure how fast Weir is, against the textbook and the floor 
 	@$(BIN)/python -m bench --scale $(or $(SCALE),small) $(BENCH)
 
 ui: $(READY) ## start Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for another port)
-	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \
-		$(BIN)/python -m orchestration.web.dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
+	@$(BIN)/weir ui --port $(PORT)
 
 docs: $(READY) ## make the reference from the code, and the site of the documentation in site/
 	@$(BIN)/python -m docs.site.reference.pages

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Iterator
 import dagster as dg
 
 from orchestration.automation.jobs import job_name
-from orchestration.automation.range_requests import RUNS_AT_ONCE, name_of, request_for
+from orchestration.automation.range_requests import RUNS_AT_ONCE, request_for
 from orchestration.runs.ranges import ranges_of
-from orchestration.watching.run_windows import windows_of_run
+from orchestration.watching.run_windows import name_of, windows_of_run
 from transforms.feed.feed import Feed
 
 LOOKED_AT = 20 * RUNS_AT_ONCE

@@ -30,12 +30,12 @@ from orchestration.automation.jobs import job_name, sensor_status
 from orchestration.automation.range_requests import (
     RUNS_AT_ONCE,
     WINDOWS_AT_ONCE,
-    name_of,
     request_for,
     state_of,
 )
 from orchestration.runs.first_window import before_start
 from orchestration.runs.ranges import ranges_of
+from orchestration.watching.run_windows import name_of
 from transforms.feed.feed import Feed
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from orchestration.watching.run_windows import RANGE
+from orchestration.watching.run_windows import RANGE, tags_of
 from transforms.feed.feed import Feed
 
 RUNS_AT_ONCE = 24
@@ -22,17 +22,12 @@ WINDOWS_AT_ONCE = 31 * 24
 """How many windows one tick asks for at most: a month of hours, which a sensor's cursor can name, too."""
 
 
-def name_of(first: str, last: str) -> str:
-    """A range as a run key names it: ``2025-11-20T03..2025-11-20T07``, or the window alone."""
-    return first if first == last else f"{first}..{last}"
-
-
 def request_for(feed: Feed, first: str, last: str, run_key: str) -> dg.RunRequest:
     """A request for one run of all windows from the first to the last.
 
     A single window is asked for by its partition, so that Dagster's pages of partitions show the run.
     """
-    tags = {"feed": feed.name}
+    tags = tags_of(feed, first, last)
     if first == last:
         return dg.RunRequest(run_key=run_key, partition_key=first, tags=tags)
     return dg.RunRequest(run_key=run_key, tags={**tags, RANGE[0]: first, RANGE[1]: last})

@@ -20,14 +20,13 @@ from orchestration.automation.jobs import job_name, upkeep_name
 from orchestration.automation.range_requests import (
     RUNS_AT_ONCE,
     WINDOWS_AT_ONCE,
-    name_of,
     request_for,
 )
 from orchestration.runs import planning
 from orchestration.runs.first_window import before_start
 from orchestration.runs.plan import Plan
 from orchestration.runs.ranges import ranges_of
-from orchestration.watching.run_windows import windows_of_run
+from orchestration.watching.run_windows import name_of, windows_of_run
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 

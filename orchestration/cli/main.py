@@ -34,6 +34,7 @@ COMMANDS: tuple[click.Command, ...] = (
     asking.dbt_sources_command,
     making.data_docs_command,
     asking.report_command,
+    asking.ui_command,
     making.rebuild_command,
     making.demo_command,
     deciding.epoch_command,

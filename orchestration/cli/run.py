@@ -6,6 +6,7 @@ how they are run (``runs/execute``), and the summary (``runs/summary``).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,6 +23,7 @@ from orchestration.console import say, waiting
 from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
 from orchestration.runs import execute, planning, summary, without_gold
 from orchestration.runs.asked_windows import AskedWindows
+from orchestration.runs.history import open_history
 from orchestration.runs.plan import Plan
 from orchestration.sheets import Sheet
 from orchestration.spark.java import check_java
@@ -73,8 +75,8 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
         run_facts.add_plan(answer, left)
         return left
 
-    with waiting("starting"):
-        outcomes = execute.run(work, lake, rest)
+    with waiting("starting"), open_history(os.environ, place.feeds) as instance:
+        outcomes = execute.run(work, lake, instance, rest)
     if answer.as_json:
         for outcome in outcomes:
             run_facts.add_outcome(answer, lake, outcome, place.feeds)

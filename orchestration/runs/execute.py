@@ -5,9 +5,7 @@ Put here how a Dagster run is started. Not here: which windows it has (``plannin
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 
 import dagster as dg
@@ -19,46 +17,52 @@ from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.console import say
 from orchestration.runs import event_batches
-from orchestration.runs.history import OF_LOCATION, open_history
+from orchestration.runs.history import OF_LOCATION
 from orchestration.runs.history_files import kept_open
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.plan import Plan
 from orchestration.runs.progress_lines import progress_lines
 from orchestration.runs.tables_in_gold import tables_in_gold
+from orchestration.watching.run_windows import RANGE, tags_of
 
-RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+RANGE_START, RANGE_END = RANGE
 
 
 def run(
     plans: Sequence[Plan],
     lake: Lake,
+    instance: dg.DagsterInstance,
     rest: Callable[[Plan], Plan] | None = None,
-    instance: dg.DagsterInstance | None = None,
 ) -> list[Outcome]:
     """Run every plan, each in one Dagster run; a failed feed does not stop the others.
 
-    ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
-    ``instance``: whose history the runs are in; without one, that which the environment names.
+    ``instance``: whose history the runs are in. ``rest`` gives a second plan, once the first is run, for windows that
+    only reading has brought to light.
     """
     event_batches.begin()
     defs = _definitions(plans, lake)
-    history = nullcontext(instance) if instance else open_history(os.environ)
-    with kept_open(), history as dagster_instance:
-        outcomes = []
-        for plan in plans:
-            outcome = Outcome(plan)
-            run_windows(plan, outcome, defs, dagster_instance)
-            if rest and not outcome.failed:
-                try:
-                    left = rest(plan)
-                    if left.windows:
-                        run_windows(left, outcome, _definitions([left], lake), dagster_instance)
-                except (
-                    Exception
-                ) as fault:  # whatever it is, the other feeds have nothing to do with it
-                    outcome.errors.append(in_words(fault))
-            outcomes.append(outcome)
-        return outcomes
+    with kept_open():
+        return [_outcome_of(plan, lake, defs, instance, rest) for plan in plans]
+
+
+def _outcome_of(
+    plan: Plan,
+    lake: Lake,
+    defs: dg.Definitions,
+    instance: dg.DagsterInstance,
+    rest: Callable[[Plan], Plan] | None,
+) -> Outcome:
+    """Run one feed's plan, and then the plan that ``rest`` gives."""
+    outcome = Outcome(plan)
+    run_windows(plan, outcome, defs, instance)
+    if rest and not outcome.failed:
+        try:
+            left = rest(plan)
+            if left.windows:
+                run_windows(left, outcome, _definitions([left], lake), instance)
+        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
+            outcome.errors.append(in_words(fault))
+    return outcome
 
 
 def _definitions(plans: Sequence[Plan], lake: Lake) -> dg.Definitions:
@@ -87,6 +91,11 @@ def run_windows(
         instance=dagster_instance,
         raise_on_error=False,
         run_config={"loggers": {"console": {}}},
-        tags={**OF_LOCATION, RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
+        tags={
+            **OF_LOCATION,
+            **tags_of(plan.feed, first, last),
+            RANGE_START: first,
+            RANGE_END: last,
+        },
     )
     gather(result, outcome)

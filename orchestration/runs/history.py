@@ -1,4 +1,4 @@
-"""Where Dagster keeps the history of runs, so that those of the command line are on the timeline of ``make ui``.
+"""Where Dagster keeps the history of runs, so that those of the command line are on the timeline of ``weir ui``.
 
 Put here how that place is found and made. Not here: starting a run (``execute``).
 """
@@ -30,28 +30,34 @@ _ORIGIN: Final = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("weir"), "_
 _SETTINGS: Final = ROOT / "orchestration" / "dagster.yaml"
 
 
-def home_of(environment: Mapping[str, str], root: Path = ROOT) -> Path | None:
-    """The folder of Dagster's history: ``DAGSTER_HOME``, else the one that ``make ui`` uses; None where it is empty.
+def home_of(environment: Mapping[str, str], feeds: Path) -> Path | None:
+    """The folder of Dagster's history: ``DAGSTER_HOME``, else ``.dagster`` beside the folder of the feed files.
 
-    A Weir that is no checkout, and so has no ``make``, keeps it where programs keep their state.
+    So the runs of some feeds are in one history, whoever starts them. None where ``DAGSTER_HOME`` is empty.
     """
     if HOME in environment:
         return Path(environment[HOME]).expanduser().resolve() if environment[HOME] else None
-    if (root / "Makefile").is_file():
-        return root / ".dagster"
-    state = environment.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "weir" / "dagster"
+    return feeds.expanduser().resolve().parent / ".dagster"
 
 
-def open_history(environment: Mapping[str, str]) -> dg.DagsterInstance:
+def make_home(home: Path) -> None:
+    """Make the folder where it is missing, and give it Dagster's settings where it has none.
+
+    Raises:
+        OSError: it cannot be made or written.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / _SETTINGS.name).exists():
+        shutil.copy(_SETTINGS, home)
+
+
+def open_history(environment: Mapping[str, str], feeds: Path) -> dg.DagsterInstance:
     """Dagster's instance with the history, made where it is missing; with no history, one that is gone afterwards."""
-    home = home_of(environment)
+    home = home_of(environment, feeds)
     if home is None:
         return dg.DagsterInstance.ephemeral()
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        if not (home / _SETTINGS.name).exists():
-            shutil.copy(_SETTINGS, home)
+        make_home(home)
         instance = on_the_timeline(dg.DagsterInstance.from_config(str(home)))
     except OSError as fault:
         say(f"this run is in no history, because {home} cannot be used: {fault}; set {HOME}")

@@ -28,11 +28,11 @@ def replayed(
     lake: Lake,
     feed: Feed,
     windows: Collection[str],
-    instance: dg.DagsterInstance | None = None,
+    instance: dg.DagsterInstance,
 ) -> list[Outcome]:
     """Run these windows, and those that wait anyway: after a change of the feed file gold waits for all of them.
 
-    ``instance``: whose history the run is in; without one, that of every ``weir run``.
+    ``instance``: whose history the run is in.
     """
     unfinished = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     plan = bounded(feed, sorted({*windows, *unfinished}), [], print_error=False)
@@ -40,7 +40,7 @@ def replayed(
     def rest(done: Plan) -> Plan:
         return planning.rest(lake, done)
 
-    return execute.run([plan], lake, rest, instance)
+    return execute.run([plan], lake, instance, rest)
 
 
 def outcome_lines(now: Quarantine, chosen: Records) -> tuple[list[str], list[str]]:

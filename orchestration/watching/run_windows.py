@@ -1,7 +1,4 @@
-"""Which windows a Dagster run has, by its tags.
-
-Put here what a run's tags say. Not here: which windows are due (``runs/planning``).
-"""
+"""Which feed and windows a Dagster run has: its tags, by which Dagster's list of runs names it."""
 
 from __future__ import annotations
 
@@ -12,6 +9,16 @@ from transforms.feed.windows import windows_between
 
 WINDOW = "dagster/partition"
 RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+
+
+def name_of(first: str, last: str) -> str:
+    """A range as `weir run --windows` has it: ``2025-11-20T03..2025-11-20T07``, or the window alone."""
+    return first if first == last else f"{first}..{last}"
+
+
+def tags_of(feed: Feed, first: str, last: str) -> dict[str, str]:
+    """The tags that Dagster shows in a row of its list of runs: the feed, and the windows."""
+    return {"feed": feed.name, "windows": name_of(first, last)}
 
 
 def windows_of_run(feed: Feed, tags: Mapping[str, str]) -> list[str]:

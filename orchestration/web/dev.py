@@ -1,7 +1,4 @@
-"""What ``make ui`` starts: ``dagster dev``, whose web server is the guarded one.
-
-Put here what differs from ``dagster dev``. Not here: how the guard is put around the pages (``pages``).
-"""
+"""What ``weir ui`` starts: ``dagster dev``, whose web server is the guarded one."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ from typing import Any
 
 from dagster._cli import dev
 from dagster_shared.ipc import open_ipc_subprocess
+
+from orchestration.web.process_group import end_with_parent
 
 MODULES = {"dagster_webserver": "orchestration.web.pages", "dagster._daemon": "dagster._daemon"}
 """What ``dagster dev`` starts as ``python -m ...``, and what is started in its place."""
@@ -27,15 +26,16 @@ def opened_guarded(parts: Sequence[str], **kwargs: Any) -> Popen[Any]:
     python, option, module, *rest = parts
     if option != "-m" or module not in MODULES:
         raise RuntimeError(f"dagster dev starts {parts[:3]}, which has no place behind the guard")
-    return open_ipc_subprocess([python, option, MODULES[module], *rest], **kwargs)
+    return open_ipc_subprocess([python, "-P", option, MODULES[module], *rest], **kwargs)
 
 
 def main() -> None:
-    """Start it, with the options of ``dagster dev``."""
+    """Start it, with the options of ``dagster dev``, for as long as the process lives that has started this one."""
     assert hasattr(dev, _OPENER), (
         "this Dagster starts its pages otherwise, and they would have no guard"
     )
     setattr(dev, _OPENER, opened_guarded)
+    end_with_parent()
     dev.dev_command(auto_envvar_prefix="DAGSTER_CLI_DEV")
 
 

@@ -160,3 +160,26 @@ def report_command(feed: str, place: Place, to: Path | None, opened: bool) -> No
     from orchestration.cli.documents import report
 
     sys.exit(report.report(place, feed, to, opened=opened))
+
+
+@click.command(
+    "ui", short_help="Open Dagster's pages for your feeds, with the history of their runs."
+)
+@in_place
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=3000,
+    show_default=True,
+    help="The pages are at this port of 127.0.0.1.",
+)
+def ui_command(place: Place, port: int) -> None:
+    """Open Dagster's pages for the feeds of a folder, with the daemon that runs schedules, sensors and backfills.
+
+    The history of runs is in the folder that DAGSTER_HOME names, else in `.dagster` beside the folder of feed files,
+    where `weir run` keeps its own. Ctrl-C, or SIGTERM, ends all that is started, a run that is under way included:
+    start it again, and it goes on.
+    """
+    from orchestration.cli import ui
+
+    ui.ui(place, port)

@@ -6,6 +6,7 @@ Put here what a person names, and what is told of the outcome. Not here: recordi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
 from orchestration.console import put, put_lines, say, waiting
 from orchestration.runs import replaying, summary
+from orchestration.runs.history import open_history
 from orchestration.sheets import Sheet
 from orchestration.spark.java import check_java
 from transforms.errors import DecisionRefused
@@ -67,8 +69,8 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
         )
         return 0
     say(f"the tables are in {lake.warehouse}")
-    with waiting("starting"):
-        outcomes = replaying.replayed(lake, feed, chosen.windows)
+    with waiting("starting"), open_history(os.environ, place.feeds) as instance:
+        outcomes = replaying.replayed(lake, feed, chosen.windows, instance)
     summary.show(outcomes, Sheet())
     became, left = replaying.outcome_lines(quarantine_of(lake, feed), chosen)
     put_lines([*became, *left])

@@ -17,31 +17,27 @@ from transforms.feed.feed import Feed
 WINDOW = "2025-11-20T03"
 
 
-def test_the_home_is_what_the_environment_says_or_that_of_make_or_that_of_programs(
-    tmp_path: Path, root: Path
-) -> None:
-    assert history.home_of({"DAGSTER_HOME": str(tmp_path)}) == tmp_path
-    assert history.home_of({"DAGSTER_HOME": ""}) is None
-    assert history.home_of({}, root) == root / ".dagster"
-    state = {"XDG_STATE_HOME": str(tmp_path)}
-    assert history.home_of(state, tmp_path / "site-packages") == tmp_path / "weir" / "dagster"
+def test_the_home_is_what_the_environment_says_or_beside_the_feeds(tmp_path: Path) -> None:
+    feeds = tmp_path / "shop" / "feeds"
+    assert history.home_of({"DAGSTER_HOME": str(tmp_path)}, feeds) == tmp_path
+    assert history.home_of({"DAGSTER_HOME": ""}, feeds) is None
+    assert history.home_of({}, feeds) == tmp_path / "shop" / ".dagster"
 
 
 def test_a_home_that_cannot_be_made_is_named_and_the_run_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("")
-    with history.open_history({"DAGSTER_HOME": str(tmp_path / "file" / "home")}) as instance:
+    with history.open_history({}, tmp_path / "file" / "feeds") as instance:
         assert instance.is_ephemeral
     assert "this run is in no history" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    home = tmp_path / "home"
-    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    home = tmp_path / ".dagster"
     lay(
         tmp_path / "landing",
         "2025-11-20/03/a.json",
@@ -49,7 +45,8 @@ def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
     )
     feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables={"pets": PETS})
     lake = lake_of(str(tmp_path / "warehouse"))
-    (outcome,) = execute.run([Plan(feed, [WINDOW], [], [])], lake)
+    with history.open_history({}, tmp_path / "feeds") as instance:
+        (outcome,) = execute.run([Plan(feed, [WINDOW], [], [])], lake, instance)
     assert not outcome.failed
     assert (home / "dagster.yaml").is_file()
     with dg.DagsterInstance.from_config(str(home)) as instance:
