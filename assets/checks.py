@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import dagster as dg
 
 from assets.lake import Lake
+from assets.metadata_words import OF_CHECKS
 from assets.quality import kept_results
 from assets.shown_markdown import as_metadata
 from assets.wording import counted
@@ -27,7 +28,7 @@ def specs(asset: Sequence[str], rules: Sequence[Rule]) -> list[dg.AssetCheckSpec
         dg.AssetCheckSpec(
             name=rule.name,
             asset=dg.AssetKey(list(asset)),
-            description=f"{rule.says} If not: {of_feed(rule.remedy, asset)}",
+            description=f"{rule.says} If not: {of_feed(rule.remedy, asset)}\n\n{OF_CHECKS}",
             blocking=rule.severity == "blocking",
         )
         for rule in rules
@@ -72,7 +73,7 @@ def results(
             ),
             metadata={
                 "violations": found.violations,
-                **({"at most": rule.at_most} if rule.at_most else {}),
+                **({"at_most": rule.at_most} if rule.at_most else {}),
                 "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",
                 **({"found": as_metadata(seen)} if seen else {}),
             },

@@ -3,19 +3,34 @@
 Dagster gives all windows of a range the metadata of the one result. Numbers of a window are added to its own event
 here, so that they add up over windows; what is only known of the run as a whole, such as how many keys a single fold of
 all windows changed, stands with the run's last window.
-Put here how metadata reaches a window. Not here: the numbers (the ``asset`` modules, ``gold/apply_reports``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import dagster as dg
+from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 
 from assets import partitions
 
 Metadata = Mapping[str, Any]
+
+NOTHING_LANDED: Final = "Nothing landed in this window."
+
+BACKFILL: Final = "dagster/backfill"
+"""The tag of the runs of a backfill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The metadata of an asset's events: what each has, what each window's has besides, and what the last one has."""
+
+    of_each: Metadata
+    of_windows: Mapping[str, Metadata] = field(default_factory=dict)
+    of_run: Metadata = field(default_factory=dict)
 
 
 def add(
@@ -34,3 +49,32 @@ def add(
             context.add_asset_metadata(values, key, window)
     if of_run:
         context.add_asset_metadata(of_run, key, windows[-1])
+
+
+def made(
+    context: dg.AssetExecutionContext, key: dg.AssetKey, shown: Shown, landed: Collection[str]
+) -> dg.MaterializeResult[None]:
+    """The result of an asset, of which only windows in which something landed are shown as made.
+
+    For the others there is an observation. A backfill would fail for want of them: its events say it themselves.
+    """
+    windows = partitions.keys_of(context)
+    quiet = {*windows}.difference(landed)
+    if not quiet or BACKFILL in context.run.tags:
+        add(context, key, shown.of_windows, shown.of_run)
+        add(context, key, {window: {"nothing_landed": True} for window in quiet}, {})
+        return dg.MaterializeResult(asset_key=key, metadata=shown.of_each)
+    last = max((window for window in windows if window not in quiet), default=windows[-1])
+    for window in windows:
+        own = {**shown.of_each, **shown.of_windows.get(window, {})}
+        own |= shown.of_run if window == last else {}
+        context.log_event(
+            dg.AssetObservation(key, NOTHING_LANDED, metadata=own, partition=window)
+            if window in quiet
+            else dg.AssetMaterialization(key, metadata=own, partition=window)
+        )
+    # An output that were left out would leave out all steps behind it, and Dagster has no other way to say that the
+    # events of this one are there already.
+    return dg.MaterializeResult(
+        asset_key=key, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True}
+    )

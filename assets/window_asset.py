@@ -15,6 +15,7 @@ from assets import partitions
 from assets.asset_keys import group_of
 from assets.columns.descriptions import DESCRIPTIONS
 from assets.layers import Layer
+from assets.metadata_words import explained
 from transforms.feed.feed import Feed
 
 
@@ -41,10 +42,10 @@ def window_step(feed: Feed, step: str) -> WindowStep:
 
 
 def of_feed(feed: Feed, spec: dg.AssetSpec) -> dg.AssetSpec:
-    """The spec of one of the feed's assets, with what all of them have: a group, owners, tags and freshness."""
+    """The spec of one of the feed's assets, with what all have, from its group to the words for its metadata."""
     running, group = feed.running, group_of(feed, spec.key)
     whole = spec.replace_attributes(group_name=group).merge_attributes(
-        owners=running.owners, tags=running.tags
+        owners=running.owners, tags=running.tags, metadata=explained(spec.key.path[0])
     )
     if running.freshness is None or group != feed.name or spec.key.path[0] == "landing":
         return whole

@@ -6,8 +6,7 @@ Put here what Dagster runs for them. Not here: what the UI shows before a run (`
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import dagster as dg
 
@@ -18,11 +17,12 @@ from assets.gold import table_faults
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report
-from assets.gold.changes.changes_by_window import changes_by_window, of_tables
+from assets.gold.changes.changes_by_window import changes_by_window, of_tables, windows_with_events
 from assets.gold.gold_checks import check_specs, checked
 from assets.gold.gold_specs import beside, lineage_of, specs_of
 from assets.lake import Lake
 from assets.quality.pages import build_pages_of
+from assets.quality.quality_folder import link_to
 from assets.retries import retried
 from assets.window_asset import of_feed, window_step
 from transforms.feed.feed import Feed
@@ -51,6 +51,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             or any(one.asset_key == key for one in context.selected_asset_check_keys)
         ]
         brought = changes_by_window(lake, feed, windows)
+        landed = windows_with_events(lake, feed, windows)
         failed: list[TableResult] = []
         found: list[dg.AssetCheckResult] = []
         for one in apply_feed.apply_all(lake, feed, wanted, windows):
@@ -60,15 +61,12 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 failed.append(one)
                 continue
             report(context, feed, name, one.done)
-            numbers = of_tables(brought, [one.table.name])
-            key = gold_key(feed, one.table.name)
-            per_window.add(context, key, numbers, facts(one.done, one.seconds, windows))
-            for result in results_of(context, lake, feed, one, windows):
-                if isinstance(result, dg.AssetCheckResult):
-                    found.append(result)
-                yield result
+            judged = checked(lake, feed, one, windows, context.selected_asset_check_keys)
+            found += judged
+            yield from made_of(context, feed, one, of_tables(brought, [one.table.name]), landed)
+            yield from judged
         if any(suite.layer == "gold" for suite in feed.suites):
-            build_pages_of(lake, feed)
+            build_pages_of(lake.warehouse, feed.name)
         end_if_failed(feed, failed)
         progress_asset.finish_with_last(context, lake, feed, found)
 
@@ -81,31 +79,41 @@ def end_if_failed(feed: Feed, failed: Sequence[TableResult]) -> None:
     table_faults.refuse(feed.name, errors)
 
 
-def results_of(
+def made_of(
     context: dg.AssetExecutionContext,
-    lake: Lake,
     feed: Feed,
     one: TableResult,
-    windows: Sequence[str],
-) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-    """The materializations and check results of a table that was brought up to date, if the step selects them."""
-    key, done = gold_key(feed, one.table.name), one.done
-    found = checked(lake, feed, one, windows, context.selected_asset_check_keys)
-    facts_of: dict[dg.AssetKey, dict[str, Any]] = {
-        key: {
-            "dagster/row_count": done.rows,
-            "changes": 0,
-            # Dagster reads a column's lineage from a materialization only, not from the definition.
-            "dagster/column_lineage": lineage_of(one.table, feed_key("silver", feed)),
-        },
-        beside(key, TOMBSTONES): {"dagster/row_count": done.tombstones},
-        beside(key, HISTORY): {},
+    numbers: Mapping[str, Mapping[str, int]],
+    landed: Collection[str],
+) -> Iterator[dg.MaterializeResult[None]]:
+    """The materializations of a table that was brought up to date, if the step selects them.
+
+    ``numbers``: its changes by window; ``landed``: the windows in which something landed.
+    """
+    key, done, windows = gold_key(feed, one.table.name), one.done, partitions.keys_of(context)
+    if not landed and (done.keys or done.rebuilt):
+        # What waited for a run is in gold now, though nothing landed.
+        landed = windows[-1:]
+    facts_of_table = {
+        "dagster/row_count": done.rows,
+        "changes": 0,
+        "data_docs": dg.MetadataValue.url(link_to(feed.name)),
+        # Dagster reads a column's lineage from a materialization only, not from the definition.
+        "dagster/column_lineage": lineage_of(one.table, feed_key("silver", feed)),
     }
-    for asset, values in facts_of.items():
+    of_run = facts(done, one.seconds, windows)
+    tombstones = {"dagster/row_count": done.tombstones}
+    shown = {
+        key: per_window.Shown(facts_of_table, numbers, of_run),
+        beside(key, TOMBSTONES): per_window.Shown(tombstones),
+        beside(key, HISTORY): per_window.Shown({}),
+    }
+    for asset, values in shown.items():
         if asset in context.selected_asset_keys:
-            yield dg.MaterializeResult(asset_key=asset, metadata=values)
+            yield per_window.made(context, asset, values, landed)
         elif asset.path[-1].endswith(TOMBSTONES) and key in context.selected_asset_keys:
             # They are written with their table, whether somebody asked for them or not.
-            for window in windows:
-                context.log_event(dg.AssetMaterialization(asset, metadata=values, partition=window))
-    yield from found
+            for window in sorted(landed):
+                context.log_event(
+                    dg.AssetMaterialization(asset, metadata=tombstones, partition=window)
+                )

@@ -23,6 +23,7 @@ from assets.gold.changes.changes_by_window import (
     ChangesByWindow,
     changes_by_window,
     of_tables,
+    windows_with_events,
 )
 from assets.gold.gold_checks import described_checked, described_specs
 from assets.gold.gold_specs import lineage_of, schema_of, specs_of
@@ -64,7 +65,7 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
             f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
         numbers = of_tables(brought, met.described)
-        per_window.add(context, key, numbers, facts(done, monotonic() - started, windows))
+        of_run = facts(done, monotonic() - started, windows)
         # What has a node of its own is judged there.
         others = [one for one in results if one.table.name not in names]
         rest = _sum(others, done.stopped)
@@ -74,13 +75,13 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
         for name in sorted(names):
             checked += described_checked(lake, feed, name, made.get(name, Applied()), windows)
         if key in context.selected_asset_keys:
-            yield dg.MaterializeResult(
-                metadata={
-                    "dagster/row_count": done.rows,
-                    "changes": 0,
-                    "described": as_list(_in_words(met.described)),
-                },
-            )
+            facts_of_all = {
+                "dagster/row_count": done.rows,
+                "changes": 0,
+                "described": as_list(_in_words(met.described)),
+            }
+            shown = per_window.Shown(facts_of_all, numbers, of_run)
+            yield per_window.made(context, key, shown, windows_with_events(lake, feed, windows))
         yield from checked
         progress_asset.finish_with_last(context, lake, feed, checked)
 

@@ -14,6 +14,7 @@ from typing import Any
 import dagster as dg
 
 from assets.lake import Lake
+from assets.metadata_words import OF_EXPECTATIONS
 from assets.quality.quality_folder import QualityFolder
 from assets.quality.table_rows import rows_of_gold, rows_of_silver, version_of_gold
 from assets.shown_markdown import as_metadata
@@ -55,7 +56,7 @@ def specs_of_suite(asset: dg.AssetKey, suite: DeclaredSuite | None) -> list[dg.A
         dg.AssetCheckSpec(
             name=one.check,
             asset=asset,
-            description=f"{code(one.kind)}, as the feed file declares under {code(one.key)}.",
+            description=f"{code(one.kind)}, as the feed file declares under {code(one.key)}.\n\n{OF_EXPECTATIONS}",
             blocking=one.severity == "block",
         )
         for one in suite.expectations

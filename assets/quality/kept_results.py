@@ -15,7 +15,7 @@ import dagster as dg
 
 from assets.asset_keys import table_name_of
 from assets.lake import Lake
-from assets.quality.quality_folder import QualityFolder
+from assets.quality.quality_folder import QualityFolder, link_to
 from expectations.validation_results import ResultPlace, result_in_json
 from transforms.feed.feed import Feed
 
@@ -27,15 +27,15 @@ def place_of(asset: Sequence[str], windows: Sequence[str]) -> ResultPlace:
 
 
 def keep(lake: Lake, feed: Feed, place: ResultPlace, results: Sequence[Mapping[str, Any]]) -> str:
-    """Store what the checks of a table found; returns where its page is, once it has been made."""
+    """Store what the checks of a table found; returns the link to its page, which is made when it is asked for."""
     folder = QualityFolder(lake.warehouse, feed.name)
     text = json.dumps(result_in_json(place, results), default=str)
     folder.write(f"validations/{place.path}.json", text)
-    return folder.page(place.path)
+    return link_to(feed.name, f"validations/{place.path}.html")
 
 
 def linked(results: Iterable[dg.AssetCheckResult], page: str) -> Iterator[dg.AssetCheckResult]:
-    """The results, each with the path of its page in Data Docs."""
+    """The results, each with the link to its page in Data Docs; as they are where no result was kept."""
     for one in results:
         yield dg.AssetCheckResult(
             check_name=one.check_name,
@@ -43,5 +43,8 @@ def linked(results: Iterable[dg.AssetCheckResult], page: str) -> Iterator[dg.Ass
             passed=one.passed,
             severity=one.severity,
             description=one.description,
-            metadata={**one.metadata, "data docs": dg.MetadataValue.path(page)},
+            metadata={
+                **one.metadata,
+                **({"data_docs": dg.MetadataValue.url(page)} if page else {}),
+            },
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from botocore.exceptions import ClientError
 
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 FOLDER = "_quality"
+
+DATA_DOCS = "/weir/data_docs"
+"""Below this path Weir's web server shows the pages of each feed (``orchestration/web/documents``)."""
+
+
+def link_to(feed: str, page: str = "index.html") -> str:
+    """Where Weir's web server shows a page of a feed's Data Docs, the first one or that of a result."""
+    return f"{DATA_DOCS}/{feed}/{quote(page)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +50,14 @@ class QualityFolder:
         """Whether it is in an object store."""
         return "://" in self.root and not self.root.startswith("file://")
 
-    def page(self, path: str) -> str:
-        """Where the page of a stored result is, or will be."""
-        address = self.root.replace("s3a://", "s3://", 1)
-        return f"{address}/data_docs/validations/{path}.html"
-
     @property
     def index(self) -> str:
         """The first page of Data Docs."""
-        return f"{self.root.replace('s3a://', 's3://', 1)}/data_docs/index.html"
+        return self.address("index.html")
+
+    def address(self, page: str) -> str:
+        """Where a page of Data Docs is, or will be."""
+        return f"{self.root.replace('s3a://', 's3://', 1)}/data_docs/{page}"
 
     def write(self, path: str, text: str) -> None:
         """Put a file there, in place of what there was."""

@@ -17,6 +17,7 @@ from assets.executors.told import EXECUTOR, by
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.quality import declared_checks, kept_results, pages
+from assets.quality.quality_folder import link_to
 from assets.quality.suite_faults import refuse_unknown
 from assets.retries import retried
 from assets.shown_markdown import as_metadata
@@ -61,7 +62,11 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 window: facts(accounts) | source_lag(old.get(window))
                 for window, accounts in of_windows.items()
             },
-            {"seconds": seconds, EXECUTOR: made.executor},
+            {
+                "seconds": seconds,
+                EXECUTOR: made.executor,
+                "data_docs": dg.MetadataValue.url(link_to(feed.name)),
+            },
         )
         quarantined = {
             window: {"dagster/partition_row_count": summed(accounts)["quarantined"]}
@@ -182,5 +187,5 @@ def silver_checked(
         found += declared_checks.results_of_suite(key, asked)
     page = kept_results.keep(lake, feed, kept_results.place_of(key.path, windows), stored)
     if suite is not None:
-        pages.build_pages_of(lake, feed)
+        pages.build_pages_of(lake.warehouse, feed.name)
     return list(kept_results.linked(found, page))

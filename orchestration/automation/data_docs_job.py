@@ -10,6 +10,7 @@ import dagster as dg
 from assets.audit import stored_tables
 from assets.lake import Lake
 from assets.quality.pages import build_pages_of
+from assets.quality.quality_folder import link_to
 from assets.wording import counted
 from transforms.feed.feed import Feed
 
@@ -25,10 +26,10 @@ def build(feed: Feed) -> dg.JobDefinition:
     @dg.op(name=f"make_data_docs_of_{feed.name}")
     def make(context: dg.OpExecutionContext, lake: Lake) -> None:
         stored = [*stored_tables.ask_stored(lake, feed)]
-        made, index = build_pages_of(lake, feed)
+        made, index = build_pages_of(lake.warehouse, feed.name)
         context.log.info(f"{feed.name}: {counted(made, 'new result')}")
         if index:
-            context.add_output_metadata({"data docs": dg.MetadataValue.path(index)})
+            context.add_output_metadata({"data_docs": dg.MetadataValue.url(link_to(feed.name))})
         lines = stored_tables.stored_in_lines(feed, stored)
         if any(one.broken for one in stored):
             raise dg.Failure("\n".join(lines), allow_retries=False)

@@ -1,12 +1,11 @@
-"""Texts that are put somewhere as a whole: into a folder, or into S3.
-
-Put here how such a text is stored. Not here: what it says (``report``, ``metrics``).
-"""
+"""Texts that are put somewhere as a whole, and read again: in a folder, or in S3."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+from botocore.exceptions import ClientError
 
 from assets.delta.leases import is_on_store
 from assets.s3 import s3_client
@@ -27,3 +26,18 @@ def store(address: str, page: str, content_type: str) -> None:
     new = file.with_name(f".{file.name}.{os.getpid()}")
     new.write_bytes(data)
     new.replace(file)
+
+
+def read(address: str) -> bytes | None:
+    """What is at an address; None where there is nothing."""
+    if is_on_store(address):
+        bucket, _, key = address.partition("://")[2].partition("/")
+        try:
+            found: bytes = s3_client().get_object(Bucket=bucket, Key=key)["Body"].read()
+            return found
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") == "NoSuchKey":
+                return None
+            raise
+    file = Path(address.removeprefix("file://"))
+    return file.read_bytes() if file.is_file() else None

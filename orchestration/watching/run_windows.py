@@ -12,13 +12,14 @@ RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_e
 
 
 def name_of(first: str, last: str) -> str:
-    """A range as `weir run --windows` has it: ``2025-11-20T03..2025-11-20T07``, or the window alone."""
+    """A range as run keys and `weir run --windows` have it, ``2025-11-20T03..2025-11-20T07``; or the window alone."""
     return first if first == last else f"{first}..{last}"
 
 
 def tags_of(feed: Feed, first: str, last: str) -> dict[str, str]:
-    """The tags that Dagster shows in a row of its list of runs: the feed, and the windows."""
-    return {"feed": feed.name, "windows": name_of(first, last)}
+    """The tags that Dagster shows in a row of its list of runs: the feed, and its window, or the first and the last."""
+    windows = {"window": first} if first == last else {"from": first, "to": last}
+    return {"feed": feed.name, **windows}
 
 
 def windows_of_run(feed: Feed, tags: Mapping[str, str]) -> list[str]:

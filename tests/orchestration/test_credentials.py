@@ -102,7 +102,7 @@ def test_links_lead_to_the_same_page_without_its_password(monkeypatch: pytest.Mo
     assert link_of_run({"WEIR_UI_URL": PAGE}, "4") == "https://weir.example.com/pages/runs/4"
     monkeypatch.setenv("WEIR_REPORTS_URL", PAGE)
     feed = load_feeds(Path(__file__).parents[2] / "feeds")[0]
-    link = stored.link_to(lake_of("/nowhere", {}), feed)
+    link = stored.link_on_pages(feed)
     assert link == f"https://weir.example.com/pages/{feed.name}.html"
 
 

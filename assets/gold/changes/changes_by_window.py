@@ -29,6 +29,12 @@ def changes_by_window(lake: Lake, feed: Feed, windows: Collection[str]) -> Chang
     return found
 
 
+def windows_with_events(lake: Lake, feed: Feed, windows: Collection[str]) -> set[str]:
+    """Those of the windows of which silver has accounts: something landed in them, whatever became of it."""
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    return {row["window"] for row in accounts.rows(["window"], {"window": [*windows]})}
+
+
 def of_tables(found: ChangesByWindow, tables: Iterable[str]) -> dict[str, dict[str, int]]:
     """The metadata of each window for an asset that makes these tables."""
     total: Counter[str] = Counter()

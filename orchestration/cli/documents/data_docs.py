@@ -29,7 +29,7 @@ def data_docs(place: Place, only: Sequence[str]) -> int:
         try:
             with waiting(f"making the pages of {feed.name}"):
                 stored = [*stored_tables.ask_stored(lake, feed)]
-                made, index = build_pages_of(lake, feed)
+                made, index = build_pages_of(lake.warehouse, feed.name)
         except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
             failed = True
             print_error(feed.name, fault)

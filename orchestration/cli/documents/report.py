@@ -26,7 +26,7 @@ def report(place: Place, name: str, to: Path | None, *, opened: bool) -> int:
     pages.store(address, page, pages.HTML)
     put(address)
     if opened:
-        link = stored.link_to(lake, feed) if to is None else Path(address).as_uri()
+        link = stored.opened_by_browser(lake, feed) if to is None else Path(address).as_uri()
         if not webbrowser.open(link):
             say(f"no browser was found: open {link}")
     return 0

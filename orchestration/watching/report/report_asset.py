@@ -60,7 +60,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             return dg.MaterializeResult(metadata={"not_made": str(fault), **drift})
         return dg.MaterializeResult(
             metadata={
-                "page": dg.MetadataValue.url(stored.link_to(lake, feed)),
+                "page": dg.MetadataValue.url(stored.link_on_pages(feed)),
                 "file": dg.MetadataValue.path(address),
                 "rows": sum(one.rows for one in sizes),
                 "tombstones": sum(one.tombstones for one in sizes),

@@ -21,18 +21,26 @@ FOLDER = "_reports"
 REPORTS_URL = "WEIR_REPORTS_URL"
 """Names the address at which some web server shows the folder of reports, for links in Dagster's pages."""
 
+REPORTS = "/weir/reports"
+"""Below this path Weir's own web server shows them (``orchestration/web/documents``)."""
+
 
 def address_of(lake: Lake, feed: Feed) -> str:
     """Where the feed's report is, or will be."""
     return f"{lake.warehouse.rstrip('/')}/{FOLDER}/{feed.name}.html"
 
 
-def link_to(lake: Lake, feed: Feed) -> str:
-    """An address that a browser opens: below ``WEIR_REPORTS_URL`` where that is set, else of the file itself."""
-    base = without_credentials(os.environ.get(REPORTS_URL, "").strip())
-    if base:
-        return f"{base.rstrip('/')}/{quote(feed.name)}.html"
-    address = address_of(lake, feed)
+def link_on_pages(feed: Feed) -> str:
+    """The link on Dagster's pages: below ``WEIR_REPORTS_URL`` where that is set, else at Weir's own web server."""
+    base = without_credentials(os.environ.get(REPORTS_URL, "").strip()).rstrip("/")
+    return f"{base or REPORTS}/{quote(feed.name)}.html"
+
+
+def opened_by_browser(lake: Lake, feed: Feed) -> str:
+    """An address that a browser on this machine opens: that of ``WEIR_REPORTS_URL``, else of the file itself."""
+    link, address = link_on_pages(feed), address_of(lake, feed)
+    if not link.startswith(REPORTS):
+        return link
     return address if "://" in address else Path(address).as_uri()
 
 

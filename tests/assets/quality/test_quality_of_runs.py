@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import dagster as dg
 import pytest
@@ -14,7 +15,7 @@ from assets.executors.choice import SPARK
 from assets.lake import Lake
 from assets.quality import declared_checks
 from assets.quality.pages import build_pages_of
-from assets.quality.quality_folder import QualityFolder
+from assets.quality.quality_folder import DATA_DOCS, QualityFolder
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.resources import lake_of
@@ -91,8 +92,10 @@ def found(outcome: Outcome) -> dict[str, dg.AssetCheckEvaluation]:
     return {one.check_name: one for one in outcome.checks}
 
 
-def page_of(check: dg.AssetCheckEvaluation) -> Path:
-    return Path(str(check.metadata["data docs"].value))
+def page_of(lake: Lake, check: dg.AssetCheckEvaluation) -> Path:
+    """The page behind a check's link."""
+    _, feed, page = str(check.metadata["data_docs"].value).removeprefix(DATA_DOCS).split("/", 2)
+    return Path(QualityFolder(lake.warehouse, feed).address(unquote(page)))
 
 
 def test_a_warning_says_what_was_found_with_keys_and_its_page_shows_it(
@@ -108,12 +111,12 @@ def test_a_warning_says_what_was_found_with_keys_and_its_page_shows_it(
     assert "| `Clara` | 3 |" in str(warned.metadata["found"].value)
     rows = found(outcome)[FEW.check]
     assert (rows.passed, rows.metadata["observed"].value) == (False, "3")
-    page = page_of(warned).read_text()
+    page = page_of(plain_lake, warned).read_text()
     assert "Clara" in page
     assert "one_row_per_key: No key that the run touched has two rows." in page
     # The built-in checks stand on the same page, and silver's own is there, too.
-    assert page_of(found(outcome)["one_row_per_key"]) == page_of(warned)
-    assert page_of(found(outcome)["accounting_is_exact"]).exists()
+    assert page_of(plain_lake, found(outcome)["one_row_per_key"]) == page_of(plain_lake, warned)
+    assert page_of(plain_lake, found(outcome)["accounting_is_exact"]).exists()
     index = Path(QualityFolder(plain_lake.warehouse, "zoo").index)
     assert "gold.zoo.pets" in index.read_text()
     # Without network nothing of Great Expectations' own would draw it.
@@ -139,7 +142,7 @@ def test_one_that_blocks_leaves_the_window_due_and_is_remembered_until_the_table
     again = run(plain_lake, declared, instance)
     assert again.failed
     assert found(again)[NO_BO.check].description == blocked.description
-    assert page_of(found(again)[NO_BO.check]) == page_of(blocked)
+    assert page_of(plain_lake, found(again)[NO_BO.check]) == page_of(plain_lake, blocked)
     assert kept() == 1
 
     lay(
@@ -182,7 +185,7 @@ def test_results_are_kept_without_great_expectations_and_their_pages_made_on_req
     outcome = run(plain_lake, replace(feed, checks=settings), instance)
     failed = found(outcome)["nothing_quarantined"]
     assert (failed.passed, failed.severity) == (False, dg.AssetCheckSeverity.ERROR)
-    page = page_of(failed)
+    page = page_of(plain_lake, failed)
     assert not page.exists()
     folder = Path(plain_lake.warehouse, "_quality", "zoo")
     stored = sorted(file.stem for file in (folder / "validations").rglob("*.json"))
@@ -200,10 +203,10 @@ def test_results_are_kept_without_great_expectations_and_their_pages_made_on_req
     assert "opType &lt;img src=x&gt; is not known" in page.read_text()
     # What is a table where Markdown is read is left out here.
     assert "| id |" not in page.read_text()
-    assert build_pages_of(plain_lake, feed)[0] == 0
+    assert build_pages_of(plain_lake.warehouse, feed.name)[0] == 0
     # A run that changes nothing in gold has nothing new to say of it.
     run(plain_lake, replace(feed, checks=settings), instance)
-    assert build_pages_of(plain_lake, feed)[0] == 1
+    assert build_pages_of(plain_lake.warehouse, feed.name)[0] == 1
 
 
 def test_large_tables_are_asked_about_by_spark_and_give_the_same_answers(
@@ -257,8 +260,8 @@ def test_in_an_object_store_results_and_pages_are_below_a_prefix(
     outcome = run(lake, replace(feed, suites=(suite(SHORT),)), instance)
     assert outcome.errors == []
     folder = QualityFolder(lake.warehouse, "zoo")
-    path = str(found(outcome)[SHORT.check].metadata["data docs"].value)
-    assert path.startswith("s3://lake/warehouse/_quality/zoo/data_docs/validations/gold/zoo/pets/")
-    page = folder.read(path.removeprefix("s3://lake/warehouse/_quality/zoo/"))
+    link = str(found(outcome)[SHORT.check].metadata["data_docs"].value)
+    assert link.startswith(f"{DATA_DOCS}/zoo/validations/gold/zoo/pets/")
+    page = folder.read(f"data_docs/{unquote(link.removeprefix(f'{DATA_DOCS}/zoo/'))}")
     assert page is not None
     assert "Clara" in page

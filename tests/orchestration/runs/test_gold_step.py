@@ -20,6 +20,7 @@ from assets.gold.apply import apply_feed, apply_table
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
+from assets.metadata_words import EXPLAINED, MEANINGS, OF_CHECKS
 from expectations import gold as rules
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
@@ -75,6 +76,7 @@ def run(
     *only: str,
     last: str = WINDOW,
     check: dg.AssetCheckKey | None = None,
+    tags: dict[str, str] | None = None,
 ) -> tuple[Outcome, dg.ExecuteInProcessResult]:
     """Run a feed's job over the windows up to the ``last``: all of it, or ``only`` these assets, or this check."""
     job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
@@ -86,7 +88,7 @@ def run(
     result = job.execute_in_process(
         instance=instance,
         raise_on_error=False,
-        tags={RANGE_START: WINDOW, RANGE_END: last},
+        tags={RANGE_START: WINDOW, RANGE_END: last, **(tags or {})},
     )
     outcome = Outcome(due(lake, feed))
     gather(result, outcome)
@@ -130,6 +132,61 @@ def test_tables_that_fail_are_reported_by_name_and_the_others_are_done(
     assert outcome.errors == []
     assert names(lake, feed, "keepers") == {1: "Ada"}
     assert due(lake, feed).windows == []
+
+
+LATER = "2025-11-20T06"
+
+
+def test_a_window_in_which_nothing_landed_is_not_shown_as_made(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    """Between windows with drops, and at the end of the range; and the steps behind gold are done all the same."""
+    late = change("U", 9, {"id": "1", "name": "Ada"}, {"id": "1", "name": "Ava"}, table="pets")
+    lay(Path(feed.landing), "2025-11-20/05/a.json", drop(late))
+    outcome, _ = run(lake, feed, instance, last=LATER)
+    assert not outcome.failed
+    assert names(lake, feed) == {1: "Ava"}
+    made = {WINDOW, "2025-11-20T05"}
+    for asset in ("pets", "pets__tombstones", "vets"):
+        key = dg.AssetKey(["gold", "zoo", asset])
+        assert instance.get_materialized_partitions(key) == made
+    pets = dg.AssetKey(["gold", "zoo", "pets"])
+    seen = instance.fetch_observations(pets, limit=10).records
+    assert {one.partition_key for one in seen} == {NEXT, LATER}
+    assert {one.asset_observation.description for one in seen if one.asset_observation} == {
+        "Nothing landed in this window."
+    }
+    # What the run did stands with the last window that is shown, and the summary has it.
+    of_run = [values for path, values in outcome.metadata if path == (*pets.path,)]
+    assert [values["changes"] for values in of_run] == [1, 1]
+    assert ["windows_of_run" in values for values in of_run] == [False, True]
+    assert "progress/zoo/zoo_progress" in made_by(outcome)
+    assert "report/zoo/zoo_report" in made_by(outcome)
+
+    # A backfill would end as failed for want of them: there they are shown, and say that nothing landed.
+    run(lake, feed, instance, last=LATER, tags={"dagster/backfill": "abc"})
+    assert instance.get_materialized_partitions(pets) == {*made, NEXT, LATER}
+    event = instance.get_latest_materialization_event(pets)
+    assert event is not None and event.asset_materialization is not None
+    assert event.asset_materialization.partition == LATER
+    assert event.asset_materialization.metadata["nothing_landed"].value is True
+
+
+def test_all_that_events_say_is_explained_on_the_pages(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    outcome, _ = run(lake, feed, instance)
+    said = {path[0]: {*values} for path, values in outcome.metadata}
+    assert {"bronze", "silver", "gold", "progress", "report"} <= {*said}
+    for kind, keys in said.items():
+        own = {key for key in keys if not key.startswith("dagster/")}
+        assert own <= {*MEANINGS.get(kind, {})}, kind
+    graph = definitions.build([feed], lake).resolve_asset_graph()
+    shown = graph.get(dg.AssetKey(["gold", "zoo", "pets"])).metadata[EXPLAINED].value
+    assert "| `windows_of_run` | The windows whose changes" in str(shown)
+    for check in outcome.checks:
+        for name in check.metadata:
+            assert f"`{name}`" in OF_CHECKS
 
 
 def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_once(

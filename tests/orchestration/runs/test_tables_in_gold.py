@@ -124,7 +124,7 @@ def test_such_a_node_has_the_built_in_checks_which_the_run_that_makes_the_table_
         tied = second["gold.zoo.pets", "positions_rise_within_key"]
         assert not tied.passed
         assert tied.metadata["violations"].value == 1
-        assert "data docs" in tied.metadata
+        assert "data_docs" in tied.metadata
         assert second["gold.zoo.pets", "one_row_per_key"].passed
         # What has a node is told of there, and not twice.
         assert second["undeclared.zoo", "positions_rise_within_key"].passed

@@ -30,6 +30,8 @@ def pages_of(module: str, home: Path, *options: str, hosts: str = "") -> Iterato
         "DAGSTER_HOME": str(home),
         "PYTHONPATH": str(root),
         "WEIR_UI_HOSTS": hosts,
+        "WEIR_FEEDS": str(home / "feeds"),
+        "WEIR_WAREHOUSE": str(home / "warehouse"),
     }
     with (home / "log").open("wb") as log:
         process = subprocess.Popen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -20,14 +21,30 @@ JSON = "application/json"
 MUTATION = 'mutation { setConcurrencyLimit(concurrencyKey: "KEY", limit: 3) }'
 LIMITS = "{ instance { concurrencyLimits { concurrencyKey } } }"
 NAMED = "weir.example.com"
+HIDDEN = "nobody's"
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of a guarded web server of no code at all, which stands behind one more name."""
     home = tmp_path_factory.mktemp("home")
+    lay_documents(home)
     with pages_of(GUARDED, home, "--empty-workspace", hosts=f" {NAMED.upper()} , ") as port:
         yield port
+
+
+def lay_documents(home: Path) -> None:
+    """A feed, the report and a page of Data Docs of it, and beside them what nobody should be shown."""
+    feed = "format: arcion_s3_json\nlanding: ../drops\n"
+    for name, text in {
+        "feeds/zoo.yaml": feed,
+        "feeds/farm.yaml": feed,
+        "warehouse/_reports/zoo.html": "<h1>zoo</h1>",
+        "warehouse/_quality/zoo/data_docs/validations/a..b/gold.zoo.pets.html": "<h1>pets</h1>",
+        "warehouse/_quality/zoo/secret.html": HIDDEN,
+    }.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
 
 
 def asked(
@@ -89,6 +106,53 @@ def test_pages_are_shown_and_in_no_frame_of_another_website(port: int) -> None:
         assert (answer.status, "<html" in answer.read().decode().lower()) == (200, True), path
         assert answer.getheader("X-Frame-Options") == "SAMEORIGIN"
         connection.close()
+
+
+REPORT = "/weir/reports/zoo.html"
+DOCS = "/weir/data_docs/zoo/validations/a..b/gold.zoo.pets.html"
+
+
+@pytest.mark.parametrize(("path", "text"), [(REPORT, "<h1>zoo</h1>"), (DOCS, "<h1>pets</h1>")])
+def test_reports_and_data_docs_are_shown_and_can_do_nothing_here(
+    port: int, path: str, text: str
+) -> None:
+    assert asked(port, "GET", path) == (200, text)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    answer.read()
+    # For a browser they are of no website at all: what a script in them sent would have the origin null.
+    allowed = (answer.getheader("Content-Security-Policy") or "").split()
+    assert allowed[0] == "sandbox" and "allow-same-origin" not in allowed
+    assert answer.getheader("Content-Type") == "text/html; charset=utf-8"
+    connection.close()
+    assert asked(port, "GET", path, Host="evil.example")[0] == 403
+    assert asked(port, "GET", path, Origin="null")[0] == 403
+    assert asked(port, "POST", path, "{}", Content_Type=JSON)[0] == 405
+
+
+def test_a_report_that_no_run_has_made_is_made_now(port: int) -> None:
+    status, text = asked(port, "GET", "/weir/reports/farm.html")
+    assert status == 200 and "farm" in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/weir/reports/barn.html",
+        "/weir/reports/..%2f_quality%2fzoo%2fsecret.html",
+        "/weir/data_docs/zoo/../secret.html",
+        "/weir/data_docs/zoo/%2e%2e/secret.html",
+        "/weir/data_docs/zoo//%2e%2e/secret.html",
+        "/weir/data_docs/..%2f_quality%2fzoo/x.html",
+        "/weir/data_docs/zoo/index.json",
+    ],
+)
+def test_nothing_else_of_the_warehouse_is_shown(port: int, path: str) -> None:
+    status, text = asked(port, "GET", path)
+    assert HIDDEN not in text
+    # What is no path of Weir's is the page of Dagster's own script, which draws every path.
+    assert status == 404 or "<html" in text.lower()
 
 
 def test_a_mutation_by_get_is_refused(port: int) -> None:

@@ -245,14 +245,15 @@ def test_a_run_makes_the_page_and_notes_how_large_gold_is(
     assert not outcome.failed
     page = Path(lake.warehouse, "_reports", "zoo.html")
     shown = dict(outcome.metadata)["report", "zoo", "zoo_report"]
-    assert shown["page"] == page.as_uri()
+    assert shown["page"] == "/weir/reports/zoo.html"
+    assert stored.opened_by_browser(lake, feed) == page.as_uri()
     assert (shown["rows"], shown["tombstones"]) == (1, 1)
     assert "2025-11-20T01" in page.read_text(encoding="utf-8")
     assert [path.name for path in page.parent.iterdir()] == ["zoo.html"]
     (noted,) = gold_sizes.runs_of(lake, feed).rows()
     assert (noted["first_window"], noted["last_window"], noted["rows"]) == (FIRST, SECOND, 1)
     monkeypatch.setenv(stored.REPORTS_URL, "https://reports.example/weir/")
-    assert stored.link_to(lake, feed) == "https://reports.example/weir/zoo.html"
+    assert stored.link_on_pages(feed) == "https://reports.example/weir/zoo.html"
 
 
 def test_a_report_that_cannot_be_stored_fails_no_run(
@@ -330,4 +331,4 @@ def test_in_a_store_it_is_an_object_of_html(
     found = store.client().get_object(Bucket="reports", Key="lake/_reports/zoo.html")
     assert found["ContentType"] == "text/html; charset=utf-8"
     assert found["Body"].read().decode() == page
-    assert stored.link_to(lake, feed) == "s3a://reports/lake/_reports/zoo.html"
+    assert stored.opened_by_browser(lake, feed) == "s3a://reports/lake/_reports/zoo.html"
