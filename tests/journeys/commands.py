@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LONG = 1200
+WEIR = str(Path(sys.executable).parent / "weir")
 
 
 @dataclass(frozen=True)
@@ -20,17 +21,18 @@ class Done:
     err: str
 
 
+def inherited() -> dict[str, str]:
+    """The environment of the tests' own process, without what it has there for Weir."""
+    own = ("WEIR_", "AWS_", "DAGSTER_", "PYSPARK_", "MAKE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(own)}
+
+
 def command(folder: Path, *words: str) -> Done:
-    """Run a command in ``folder``, without what the tests' own process has in its environment for Weir."""
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("WEIR_", "AWS_", "DAGSTER_", "PYSPARK_", "MAKE"))
-    }
+    """Run a command in ``folder``."""
     done = subprocess.run(
         words,
         cwd=folder,
-        env=inherited,
+        env=inherited(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -42,4 +44,4 @@ def command(folder: Path, *words: str) -> Done:
 
 def weir(folder: Path, *words: str) -> Done:
     """Run ``weir`` in ``folder``."""
-    return command(folder, str(Path(sys.executable).parent / "weir"), *words)
+    return command(folder, WEIR, *words)

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,34 +86,51 @@ def running(root: Path, folder: Path, environment: Mapping[str, str]) -> Iterato
     """Start it, wait until it is ready, and end it with everything that it started."""
     home = folder / "dagster"
     home.mkdir(exist_ok=True)
+    port = free_port()
+    url, log = f"http://127.0.0.1:{port}", folder / "dagster.log"
+    server = Server(url, home, Path(environment["WEIR_WAREHOUSE"]), log)
+    words = ["make", "ui", f"PORT={port}"]
+    given = {**os.environ, "DAGSTER_HOME": str(home), **environment}
+    with started(words, root, given, log) as process:
+        wait_for(server, process)
+        yield server
+
+
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = Server(
-        f"http://127.0.0.1:{port}",
-        home,
-        Path(environment["WEIR_WAREHOUSE"]),
-        folder / "dagster.log",
-    )
-    with server.log.open("wb") as log:
+        port: int = free.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def started(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Type a command in a folder; at the end all of its session is ended."""
+    with log.open("wb") as written:
         process = subprocess.Popen(
-            ["make", "ui", f"PORT={port}"],
-            cwd=root,
-            env={**os.environ, "DAGSTER_HOME": str(home), **environment},
+            words,
+            cwd=folder,
+            env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=written,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + START_SECONDS
-        while not is_ready(server):
-            assert process.poll() is None, f"dagster dev ended:\n{server.said}"
-            assert time.monotonic() < deadline, f"dagster dev is not ready:\n{server.said}"
-            time.sleep(1)
-        yield server
+        yield process
     finally:
         end(process)
+
+
+def wait_for(server: Server, process: subprocess.Popen[bytes]) -> None:
+    """Until pages, daemon and code location are there."""
+    deadline = time.monotonic() + START_SECONDS
+    while not is_ready(server):
+        assert process.poll() is None, f"dagster dev ended:\n{server.said}"
+        assert time.monotonic() < deadline, f"dagster dev is not ready:\n{server.said}"
+        time.sleep(1)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

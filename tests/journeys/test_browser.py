@@ -100,31 +100,37 @@ def sees_the_check_pass(page: Page) -> None:
 
 
 def opens_data_docs(page: Page) -> None:
-    """Where the check says that they are: the page of its result, and the index of all results."""
-    results = page.get_by_text("/data_docs/validations/").first.inner_text()
-    page.goto(f"file://{results}")
-    expect(page.get_by_text("Expectation Validation Result")).to_be_visible()
-    expect(page.get_by_text("nothing_quarantined: Every record").first).to_be_visible()
-    expect(page.get_by_text(WRONG)).to_have_count(0)
-    page.goto(f"file://{results.split('/validations/')[0]}/index.html")
+    """By the link of the check: the page of its result, and from there the index of all results."""
+    docs = opened_by(page, re.compile("^/weir/data_docs/farm/validations/"))
+    expect(docs.get_by_text("Expectation Validation Result")).to_be_visible()
+    expect(docs.get_by_text("nothing_quarantined: Every record").first).to_be_visible()
+    expect(docs.get_by_text(WRONG)).to_have_count(0)
+    docs.get_by_role("link", name="Home").click()
     for table in ("silver.farm", "gold.farm.sheep"):
-        expect(page.get_by_role("link", name=table, exact=True).first).to_be_visible()
+        expect(docs.get_by_role("link", name=table, exact=True).first).to_be_visible()
     # As the backfill left it, and as it is now: icons, of which the page has the words.
     for icon in (".ge-failed-icon", ".ge-success-icon"):
-        expect(page.locator(icon).first).to_be_visible()
+        expect(docs.locator(icon).first).to_be_visible()
+    docs.close()
 
 
 def opens_the_report(page: Page) -> None:
-    """Where its asset says that it is: all three windows, and no record in quarantine any more."""
+    """By the link of its asset: all three windows, and no record in quarantine any more."""
     page.goto("/assets/report/farm/farm_report")
-    place = page.get_by_text(re.compile(r"^file:///.*/_reports/farm\.html$")).first.inner_text()
-    page.goto(place)
-    expect(page.get_by_role("heading", name="farm", exact=True)).to_be_visible()
+    report = opened_by(page, "/weir/reports/farm.html")
+    expect(report.get_by_role("heading", name="farm", exact=True)).to_be_visible()
     for title in ("What became of the events", "Lag", "Growth of gold"):
-        expect(page.get_by_role("heading", name=title)).to_be_visible()
-    expect(page.get_by_text(WINDOWS[-1], exact=True).first).to_be_visible()
+        expect(report.get_by_role("heading", name=title)).to_be_visible()
+    expect(report.get_by_text(WINDOWS[-1], exact=True).first).to_be_visible()
     # Three events and three changes: none is in quarantine any more.
-    expect(page.get_by_role("row", name="sheep 3 3", exact=True)).to_be_visible()
+    expect(report.get_by_role("row", name="sheep 3 3", exact=True)).to_be_visible()
+
+
+def opened_by(page: Page, link: str | re.Pattern[str]) -> Page:
+    """The page that a link of Dagster's opens beside it."""
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name=link).first.click()
+    return opened.value
 
 
 def folder_of(server: Server) -> Path:
