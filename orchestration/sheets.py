@@ -15,7 +15,6 @@ from rich.text import Text
 
 from transforms.display.plain import one_line
 
-
 _LONGEST_NAME = 48
 
 

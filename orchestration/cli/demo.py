@@ -28,7 +28,7 @@ def demo(folder: Path, executor: str | None = None) -> int:
     warehouse = os.environ.get("WEIR_WAREHOUSE", str(folder / "warehouse"))
     code = run(Place(folder / "feeds", warehouse, executor), (), None)
     if code == 0:
-        put_lines(what_next(warehouse).splitlines())
+        put_lines(what_next(folder, warehouse).splitlines())
     return code
 
 
@@ -44,17 +44,19 @@ def lay_out(source: Path, target: Path) -> int:
     return copied
 
 
-def what_next(warehouse: str) -> str:
+def what_next(folder: Path, warehouse: str) -> str:
     """What to try next, with commands that can be copied from the terminal as they are."""
     program = ".venv/bin/weir" if Path(".venv/bin/weir").exists() else "weir"
     is_default = Path(warehouse) == Path("warehouse").resolve() or "WEIR_WAREHOUSE" in os.environ
     where = "" if is_default else f" --warehouse {shlex.quote(warehouse)}"
-    return NEXT.format(program=program, where=where)
+    is_here = folder.resolve() == Path.cwd().resolve() or "WEIR_FEEDS" in os.environ
+    feeds = "" if is_here else f" --feeds {shlex.quote(str(folder / 'feeds'))}"
+    return NEXT.format(program=program, where=where, feeds=feeds)
 
 
 NEXT = """\
 Try next:
   {program} query{where} "SELECT * FROM gold.shop.customers ORDER BY id"
   {program} quarantine list{where} shop     # records that could not be taken, and why
-  make ui     # the same runs in Dagster, on 127.0.0.1:3000
+  {program} ui{feeds}{where}     # the same runs in Dagster, on 127.0.0.1:3000
   README.md, "Sources", says how to point Weir at your own drops"""

@@ -25,9 +25,12 @@ def test_what_to_try_next_names_the_warehouse_where_it_is_not_the_usual(
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "weir").touch()
-    usual = demo.what_next(str(tmp_path / "warehouse"))
+    usual = demo.what_next(tmp_path, str(tmp_path / "warehouse"))
     assert '  .venv/bin/weir query "SELECT * FROM gold.shop.customers ORDER BY id"' in usual
     assert "  .venv/bin/weir quarantine list shop " in usual
-    elsewhere = demo.what_next(str(tmp_path / "my lake"))
+    assert "  .venv/bin/weir ui     # the same runs" in usual
+    elsewhere = demo.what_next(tmp_path / "my demo", str(tmp_path / "my lake"))
     assert f"  .venv/bin/weir query --warehouse '{tmp_path}/my lake' \"SELECT" in elsewhere
     assert f"  .venv/bin/weir quarantine list --warehouse '{tmp_path}/my lake' shop " in elsewhere
+    place = f"--feeds '{tmp_path}/my demo/feeds' --warehouse '{tmp_path}/my lake'"
+    assert f"  .venv/bin/weir ui {place} " in elsewhere
