@@ -139,7 +139,7 @@ def test_results_of_checks_lie_in_the_feeds_folder(name: str) -> None:
     place = ResultPlace(f"gold.shop.{table}", "2025-11-20T03", NOW)
     for warehouse in ("/lake", "s3://bucket/lake"):
         folder = QualityFolder(warehouse, "shop")
-        page = folder.page(place.path)
+        page = folder.address(f"validations/{place.path}.html")
         assert page.startswith(f"{folder.root}/data_docs/validations/gold/shop/")
         assert not {".", ".."}.intersection(page.split("/"))
 
