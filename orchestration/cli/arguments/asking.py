@@ -162,9 +162,7 @@ def report_command(feed: str, place: Place, to: Path | None, opened: bool) -> No
     sys.exit(report.report(place, feed, to, opened=opened))
 
 
-@click.command(
-    "ui", short_help="Open Dagster's pages for your feeds, with the history of their runs."
-)
+@click.command("ui", short_help="Open Dagster for your feeds, with the history of their runs.")
 @in_place
 @click.option(
     "--port",

@@ -29,6 +29,7 @@ COMMANDS = {
     "data-docs": ("--feeds", "--warehouse", "--feed", "Data Docs"),
     "notify": ("--test", "webhook"),
     "report": ("--feeds", "--warehouse", "--to", "--open", "FEED"),
+    "ui": ("--feeds", "--warehouse", "--port", "DAGSTER_HOME"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
     "dbt-sources": ("--feeds", "--warehouse", "--feed", "models/sources.yml"),
     "onboard": ("LANDING", "--format", "--name", "--print", "--force", "--sample"),
