@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import dagster as dg
 
-from assets import per_window
+from assets import partitions, per_window
 from assets.asset_keys import feed_key, gold_key
 from assets.bookkeeping import landed_windows, progress_asset
 from assets.gold import table_faults

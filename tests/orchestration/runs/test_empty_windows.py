@@ -139,7 +139,7 @@ def range_by_dagster(place: Path, windows: int) -> tuple[Counter[str], dict[str,
     event_batches.begin()
     built = definitions.build([feed], lake_of(str(place / "warehouse")))
     job = built.resolve_job_def(job_name(feed))
-    with history.open_history(os.environ) as instance:
+    with history.open_history(os.environ, place / "feeds") as instance:
         done = work_of(place, lambda: job.execute_in_process(instance=instance, tags=tags))
         shown = {
             key.to_user_string(): instance.get_materialized_partitions(key)
