@@ -7,7 +7,7 @@ all windows changed, stands with the run's last window.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ def made(
 ) -> dg.MaterializeResult[None]:
     """The result of an asset, of which only windows in which something landed are shown as made.
 
-    For the others there is an observation. A backfill would fail for want of them: its events say it themselves.
+    For all others together there is an observation. A backfill would fail for want of them: its events say it themselves.
     """
     windows = partitions.keys_of(context)
     quiet = {*windows}.difference(landed)
@@ -64,17 +64,25 @@ def made(
         add(context, key, shown.of_windows, shown.of_run)
         add(context, key, {window: {"nothing_landed": True} for window in quiet}, {})
         return dg.MaterializeResult(asset_key=key, metadata=shown.of_each)
-    last = max((window for window in windows if window not in quiet), default=windows[-1])
-    for window in windows:
+    last = max(landed, default=None)
+    for window in sorted(landed):
         own = {**shown.of_each, **shown.of_windows.get(window, {})}
         own |= shown.of_run if window == last else {}
-        context.log_event(
-            dg.AssetObservation(key, NOTHING_LANDED, metadata=own, partition=window)
-            if window in quiet
-            else dg.AssetMaterialization(key, metadata=own, partition=window)
-        )
+        context.log_event(dg.AssetMaterialization(key, metadata=own, partition=window))
+    context.log_event(_observed(key, shown, sorted(quiet), is_all=not landed))
     # An output that were left out would leave out all steps behind it, and Dagster has no other way to say that the
     # events of this one are there already.
     return dg.MaterializeResult(
         asset_key=key, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True}
     )
+
+
+def _observed(
+    key: dg.AssetKey, shown: Shown, quiet: Sequence[str], *, is_all: bool
+) -> dg.AssetObservation:
+    """What is seen of an asset in windows in which nothing landed; ``is_all``: in no other window, either."""
+    metadata = {**shown.of_each, **shown.of_run} if is_all else {}
+    if len(quiet) == 1:
+        return dg.AssetObservation(key, NOTHING_LANDED, metadata=metadata, partition=quiet[0])
+    said = f"Nothing landed in {len(quiet):,} windows, {quiet[0]} .. {quiet[-1]}."
+    return dg.AssetObservation(key, said, metadata=metadata)

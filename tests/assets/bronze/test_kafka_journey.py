@@ -162,7 +162,7 @@ def test_planning_reads_nothing_and_what_it_did_not_see_is_done_in_the_same_run(
     assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert cities(lake) == {1: "Ulm", 2: "Bonn"}
     printed = capsys.readouterr()
-    assert "town: window 2025-11-20T03" in printed.err
+    assert "town: windows 2025-11-20T03" in printed.err
     assert printed.err.count("1 window not begun yet, so their drops wait: 2100-01-01T00") == 1
     assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert "Nothing new: every drop in the landing is in gold already" in capsys.readouterr().out
