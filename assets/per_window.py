@@ -56,7 +56,7 @@ def made(
 ) -> dg.MaterializeResult[None]:
     """The result of an asset, of which only windows in which something landed are shown as made.
 
-    For all others together there is an observation. A backfill would fail for want of them: its events say it themselves.
+    For all others together there is one observation. A backfill would fail for want of them: its events say it.
     """
     windows = partitions.keys_of(context)
     quiet = {*windows}.difference(landed)
