@@ -46,5 +46,5 @@ def certificate_lines(feed: Feed, certificate: Certificate) -> list[str]:
     lines.append(
         f"    `weir explain {feed.name} {certificate.table} <key>` shows the events of a key"
     )
-    lines.append(f"    to make the table again, remove it and run `weir run --feed {feed.name}`")
+    lines.append(f"    `weir rebuild {feed.name}` makes the feed's tables again from bronze")
     return lines
