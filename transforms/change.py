@@ -31,6 +31,9 @@ BEFORE_ALL_FILES: Final = 0
 BEHIND_ALL_PLACES: Final = 2**62
 """No place in a log file is larger: added to the offset of an event whose file is known, and whose place is none."""
 
+PLACE: Final = 3
+"""Where a position has its place in a log file."""
+
 _UNPLACED = 6
 
 
@@ -44,4 +47,4 @@ def partition_of(log_position: Sequence[int]) -> int | None:
 
 def is_in_file_by_offset(log_position: Sequence[int]) -> bool:
     """Whether a position has the offset of its record behind its log file."""
-    return len(log_position) == _UNPLACED and log_position[3] >= BEHIND_ALL_PLACES
+    return len(log_position) == _UNPLACED and log_position[PLACE] >= BEHIND_ALL_PLACES

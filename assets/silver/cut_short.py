@@ -7,6 +7,7 @@ dismissed. Not here: what a person dismisses (``assets/upkeep/dismissing``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,7 +44,7 @@ def given_up(lake: Lake, plan: SilverPlan) -> SilverPlan:
         return plan
     names = {row["object"] for row in damaged}
     objects = ledger.read_objects(lake, plan.feed, names=[*names])
-    again = {one.name for one in objects if _has_several(objects, one.name)}
+    again = {name for name, landed in Counter(one.name for one in objects).items() if landed > 1}
     if not again:
         return plan
     windows = {one.window for one in objects if one.name in again}
@@ -54,10 +55,6 @@ def given_up(lake: Lake, plan: SilverPlan) -> SilverPlan:
         return plan
     decisions.dismiss(lake, plan.feed, whole, Signature(datetime.now(UTC), None, WHY))
     return replace(plan, feed=decisions.with_recorded(lake, plan.feed))
-
-
-def _has_several(objects: Sequence[ledger.ReadObject], name: str) -> bool:
-    return len({one.generation for one in objects if one.name == name}) > 1
 
 
 def _read(lake: Lake, plan: SilverPlan, windows: set[str], names: set[str]) -> list[dict[str, Any]]:

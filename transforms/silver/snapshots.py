@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
 
-from transforms.change import BEHIND_ALL_PLACES
+from transforms.change import BEHIND_ALL_PLACES, PLACE
 from transforms.event import CHUNKS, DUMP, MARKED, PART, UNPLACED, Event, SnapshotKind
 from transforms.gold.change import LogPosition
 from transforms.record import BronzeRecord
@@ -209,12 +209,8 @@ def unplaced_in(texts: Iterable[str]) -> Iterator[Placed]:
     """The log files of which an account has changes without a place, and the first offset of these."""
     for key, stretches in map(read, texts):
         if key.kind == UNPLACED and key.removes_at is not None:
-            offset = stretches.begins[0][_PLACE] - BEHIND_ALL_PLACES
+            offset = stretches.begins[0][PLACE] - BEHIND_ALL_PLACES
             yield Placed(key.removes_at, key.topic, key.partition, offset)
-
-
-_PLACE: Final = 3
-"""Where a position has its place in a log file."""
 
 
 class Snapshot(NamedTuple):

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from transforms.change import STREAM, is_in_file_by_offset, partition_of
+from transforms.change import PLACE, STREAM, is_in_file_by_offset, partition_of
 from transforms.silver.conforming.changes import CHANGE, Row
 
 MIN_CHANGES: Final = 2
@@ -257,7 +257,7 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
     if not of_one or len(position) < _SHORTEST or position[1] != STREAM:
         return None
     # Within a log file offsets always rise, and what is sent again has the old time at a new one.
-    stable = tuple(position[1 : _PLACE if is_in_file_by_offset(position) else row.dedup_prefix])
+    stable = tuple(position[1 : PLACE if is_in_file_by_offset(position) else row.dedup_prefix])
     made, read = row.event_at, row.extracted_at
     epoch, part = part_of(row, position)
     if arrives_by is not None:
@@ -280,8 +280,6 @@ def part_of(row: Row, position: Sequence[int | None]) -> tuple[Any, str | None]:
 
 _SHORTEST: Final = 3
 
-_PLACE: Final = 3
-"""Where a position has its place in a log file."""
 
 _NEVER: Final[tuple[Any, TrailKey, Point]] = (None, TrailKey(0, None), Point((), None, None, 0, ""))
 """In place of an event that was not told of yet."""
