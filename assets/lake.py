@@ -5,14 +5,15 @@ asks of the warehouse as a whole. Not here: how one table is read and written (`
 (``transforms``), and which warehouse it is (``orchestration``).
 """
 
-# No postponed annotations here: Dagster reads the resource's own to find what it depends on.
-import re
-from functools import lru_cache
-from typing import Final, Self
+from __future__ import annotations
 
-import dagster as dg
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
 import pyarrow as pa
-from dagster_pyspark import LazyPySparkResource
 from pyspark.sql import SparkSession
 
 from assets.delta.in_process_table import InProcessTable
@@ -28,6 +29,9 @@ from transforms.records.limits import DEFAULTS, Limits
 _UNFIT: Final = re.compile(UNFIT)
 
 
+MOST_TABLES: Final = 1_000
+
+
 @lru_cache(maxsize=1)
 def _planned_once(session: SparkSession) -> SparkSession:
     other = session.newSession()
@@ -35,28 +39,41 @@ def _planned_once(session: SparkSession) -> SparkSession:
     return other
 
 
-class Lake(dg.ConfigurableResource["Lake"]):
-    """The warehouse as a Dagster resource, with the run's one Spark session.
+class Sessions(Protocol):
+    """Where the one Spark session of this process is had, as from dagster-pyspark's resources."""
 
+    @property
+    def spark_config(self) -> Mapping[str, Any]:
+        """What the session is started with."""
+
+    @property
+    def spark_session(self) -> SparkSession:
+        """The session: started on first use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """The warehouse as a resource of Dagster's, with the run's one Spark session.
+
+    It knows nothing of Dagster: a question at the command line is to be answered before Dagster is imported.
     ``largest_object``, ``largest_record``: in bytes; a larger one is quarantined. ``most_tables``: how many
     gold tables are made of a feed that only its stream describes. ``lease_seconds``: how long a lease on a table of an
     object store lasts unless it is renewed. ``executor``, ``in_process_memory``: see ``executors.choice``.
     """
 
     warehouse: str
+    pyspark: Sessions
     largest_object: int = DEFAULTS.largest_object
     largest_record: int = DEFAULTS.largest_record
-    most_tables: int = 1_000
+    most_tables: int = MOST_TABLES
     lease_seconds: int = SECONDS
     executor: str = choice.AUTO
     in_process_memory: int = choice.MEMORY
-    pyspark: dg.ResourceDependency[LazyPySparkResource]
 
     @property
     def spark(self) -> SparkSession:
         """The session: started on first use, one per process."""
-        session: SparkSession = self.pyspark.spark_session
-        return session
+        return self.pyspark.spark_session
 
     @property
     def spark_planned_once(self) -> SparkSession:
@@ -78,24 +95,14 @@ class Lake(dg.ConfigurableResource["Lake"]):
         """How large an object of a landing may be, and a record of it."""
         return Limits(self.largest_object, self.largest_record)
 
-    def with_warehouse(self, warehouse: str, pyspark: LazyPySparkResource | None = None) -> Self:
+    def with_warehouse(self, warehouse: str, pyspark: Sessions | None = None) -> Lake:
         """A lake with these settings for another warehouse, and for another session where one is given."""
-        return type(self)(
-            warehouse=warehouse,
-            pyspark=pyspark or self.pyspark,
-            largest_object=self.largest_object,
-            largest_record=self.largest_record,
-            most_tables=self.most_tables,
-            lease_seconds=self.lease_seconds,
-            executor=self.executor,
-            in_process_memory=self.in_process_memory,
-        )
+        return replace(self, warehouse=warehouse, pyspark=pyspark or self.pyspark)
 
-    def by(self, executor: str, memory: int | None = None) -> Self:
+    def by(self, executor: str, memory: int | None = None) -> Lake:
         """This lake with another executor, and with so many bytes of memory for work in this process."""
-        made = self.with_warehouse(self.warehouse)
         bytes_of = self.in_process_memory if memory is None else memory
-        return made.model_copy(update={"executor": executor, "in_process_memory": bytes_of})
+        return replace(self, executor=executor, in_process_memory=bytes_of)
 
     def table(self, layer: Layer, feed: str, table: str | None = None) -> SparkTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``, for Spark to read and write; it need not exist yet."""

@@ -2,8 +2,8 @@
 
 A store that is slow, a broker that restarts, another run in the same table: a few tries with more patience each time,
 and nobody is called. A declaration that is wrong, a disk that is full, a blocking check: at once, as it is.
-Put here which faults pass and how a step is tried again. Not here: how faults get their kind (``delta/store_faults``,
-``s3``, ``landing``), and runs that are asked for again after they failed (``orchestration/automation/failed_runs``).
+Put here how a step is tried again. Not here: which faults pass (``passing_faults``), and runs that are asked for again
+after they failed (``orchestration/automation/failed_runs``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -14,24 +14,13 @@ from typing import Any, TypeVar, cast
 
 import dagster as dg
 
-from assets.delta.lease_object import LeaseLost
-from assets.task_errors import WorkerLost
-from transforms.errors import TableBusy, TablesFailed, WarehouseFailed
-from transforms.landing_away import LandingAway
+from assets.passing_faults import passes
+from transforms.errors import TableBusy, TablesFailed
 
 WAITS = (3.0, 9.0, 27.0)
 """How many seconds a step waits before each further try, or longer where another's lease ends later."""
 
-_PASSING = (LandingAway, LeaseLost, TableBusy, WarehouseFailed, WorkerLost)
-
 Step = TypeVar("Step", bound=Callable[..., Any])
-
-
-def passes(fault: BaseException | None) -> bool:
-    """Whether the same may work a little later, though nobody does anything."""
-    if isinstance(fault, TablesFailed):
-        return passes(fault.__cause__)
-    return isinstance(fault, _PASSING)
 
 
 def retried(step: Step) -> Step:

@@ -1,5 +1,6 @@
 """The S3 client, and what went wrong with it in words: names of variables to set, never their values.
 
+boto3 takes a fifth of a second to import, and is imported when a store is asked: most questions ask none.
 Put here what every use of the client needs. Not here: listing and reading objects (``landing``), and delta-rs's own
 client (``delta/delta_rs``).
 """
@@ -10,11 +11,10 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import boto3
 from botocore import exceptions
-from botocore.client import Config
 
 if TYPE_CHECKING:
+    from boto3.session import Session
     from mypy_boto3_s3 import S3Client
 
 _CREDENTIALS = (
@@ -77,17 +77,33 @@ _BY_TYPE: tuple[tuple[type[Exception], str, str], ...] = (
 )
 
 
+def aws_session() -> Session:
+    """Where credentials and the region are found: the environment, a profile, or the machine's role."""
+    import boto3
+
+    return boto3.session.Session()
+
+
+def client_faults() -> tuple[type[Exception], ...]:
+    """The errors of the client and of boto3, which transfers files with it."""
+    from boto3.exceptions import Boto3Error
+
+    return (exceptions.BotoCoreError, exceptions.ClientError, Boto3Error)
+
+
 def s3_client(read_timeout: int = 60) -> S3Client:
     """A client with the usual AWS configuration: environment, profile, or the machine's role.
 
     ``read_timeout``: how many seconds it waits for an answer before it asks again.
     """
+    from botocore.client import Config
+
     settings = Config(
         retries={"mode": "standard", "total_max_attempts": 4},
         connect_timeout=5,
         read_timeout=read_timeout,
     )
-    session = boto3.session.Session()
+    session = aws_session()
     client = session.client("s3", config=settings)
     if "amazonaws.com" in client.meta.endpoint_url:
         return client

@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assets import lake
 from assets.delta.leases import SECONDS, is_on_store
 from assets.executors import choice
 from assets.lake import Lake
 from orchestration.spark import archive
-from orchestration.spark.session import WeirSpark
+from orchestration.spark.on_first_use import SparkOnFirstUse
 from orchestration.spark.settings import s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
 from transforms.records.limits import DEFAULTS, Limits
-from transforms.silver.conforming.discovered_tables import MOST_TABLES
+from transforms.silver.conforming import discovered_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -57,10 +58,10 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
     limits = limits_of(values)
     return Lake(
         warehouse=warehouse,
-        pyspark=WeirSpark(spark_config=settings, s3a=on_s3),
+        pyspark=SparkOnFirstUse(settings, s3a=on_s3),
         largest_object=limits.largest_object,
         largest_record=limits.largest_record,
-        most_tables=number_of(values, MOST_TABLES, Lake.model_fields["most_tables"].default),
+        most_tables=number_of(values, discovered_tables.MOST_TABLES, lake.MOST_TABLES),
         lease_seconds=lease_seconds_of(values),
         executor=executor_of(values),
         in_process_memory=size_of(values, MEMORY, choice.MEMORY),

@@ -32,7 +32,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "progress"))
     @retried
-    def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+    def progress(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> dg.MaterializeResult[None]:
         windows, objects = finish(context, lake, feed)
         return dg.MaterializeResult(metadata={"windows": windows, "objects": objects})
 

@@ -34,7 +34,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "offsets"))
     @retried
     def consumer_offsets(
-        context: dg.AssetExecutionContext, lake: Lake
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> dg.MaterializeResult[None]:
         rows = write(lake, feed)
         context.log.info(f"offsets.{feed.name}: {counted(len(rows), 'tablet')}")

@@ -48,7 +48,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     @retried
     def bronze(
-        context: dg.AssetExecutionContext, lake: Lake
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None]]:
         yield _topics(context, lake, feed) if feed.reads_topics else _objects(context, lake, feed)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from assets import partitions
 from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.transactions import landed_objects
 from assets.executors.choice import IN_PROCESS, SPARK
@@ -21,7 +20,7 @@ from assets.landing.spark_source import raise_clearly
 from assets.layers import Layer
 from assets.locks import writing
 from transforms.feed.feed import Feed
-from transforms.feed.windows import day_of, window_at
+from transforms.feed.windows import day_of, first_of, window_at
 from transforms.formats import FORMATS
 
 
@@ -101,7 +100,7 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
         )
         if transactional:
             # What lies before the first window is read by no run.
-            first = window_at(partitions.first_of(feed), feed.window)
+            first = window_at(first_of(feed), feed.window)
             unread = [
                 (one.window, one.name, one.generation)
                 for one in found.new + found.waiting

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from urllib.parse import quote
 
-import boto3
 import pyarrow as pa
 import pyarrow.fs as fs
 from deltalake import DeltaTable
@@ -15,6 +14,7 @@ from deltalake.fs import DeltaStorageHandler
 
 from assets.delta import kept
 from assets.delta.leases import is_on_store
+from assets.s3 import aws_session
 
 _PATIENCE = {
     # A store that does not answer is told of within seconds, as Spark's client is set to do.
@@ -38,7 +38,7 @@ def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dic
     values = os.environ if environment is None else environment
     # A commit is a file that must not be there yet, and the store is the judge of it.
     settings = {"aws_conditional_put": "etag", **_PATIENCE}
-    session = boto3.session.Session()
+    session = aws_session()
     region = values.get("AWS_REGION") or session.region_name
     endpoint = values.get("AWS_ENDPOINT_URL_S3") or values.get("AWS_ENDPOINT_URL")
     if endpoint:

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from boto3.exceptions import Boto3Error
 from botocore.exceptions import BotoCoreError, ClientError
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from assets.s3 import fault_and_remedy, fault_of_code, is_passing
+from assets.s3 import client_faults, fault_and_remedy, fault_of_code, is_passing
 from transforms.errors import (
     TableBusy,
     UnreadableWarehouse,
@@ -61,7 +60,7 @@ def naming_store_faults(name: str, warehouse: str) -> Iterator[None]:
     except FileNotFoundError:
         # That a file is gone is the caller's matter: another writer may have put its rows into another.
         raise
-    except (BotoCoreError, ClientError, Boto3Error) as failure:
+    except client_faults() as failure:
         raise _of_client(failure, name, warehouse) from None
     except (DeltaError, OSError) as failure:
         explained = in_words(failure, name, warehouse)
@@ -90,7 +89,7 @@ def in_words(failure: Exception, name: str, warehouse: str) -> WeirError | None:
 
 def _of_client(failure: Exception, name: str, warehouse: str) -> WeirError:
     """What the S3 client tells, with which files beside tables are written."""
-    if isinstance(failure, Boto3Error):
+    if not isinstance(failure, (BotoCoreError, ClientError)):
         return WarehouseFailed(name, warehouse, "a file could not be transferred")
     fault, remedy = fault_and_remedy(failure)
     if is_passing(failure):

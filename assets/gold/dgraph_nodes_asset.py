@@ -49,7 +49,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "nodes"))
     @retried
-    def of_nodes(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+    def of_nodes(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> dg.MaterializeResult[None]:
         started = monotonic()
         sizes = write_nodes(lake, feed)
         for name, rows in sizes.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assets.retries import passes
+from assets.passing_faults import passes
 from transforms.display.plain import hanging
 from transforms.errors import TablesFailed, WeirError
 

@@ -58,7 +58,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     @retried
     def graph(
-        context: dg.AssetExecutionContext, lake: Lake
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None]]:
         windows = landed_windows.of_run(context, lake, feed)
         started = monotonic()

@@ -53,7 +53,7 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
     )
     @retried
     def undeclared(
-        context: dg.AssetExecutionContext, lake: Lake
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = landed_windows.of_run(context, lake, feed)
         started = monotonic()

@@ -45,7 +45,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     @retried
     def silver(
-        context: dg.AssetExecutionContext, lake: Lake
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = landed_windows.of_run(context, lake, feed)
         refuse_unknown(feed)

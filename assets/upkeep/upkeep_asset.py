@@ -47,7 +47,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         name=f"compaction_{feed.name}", specs=[of_feed(feed, spec)], pool=f"silver_{feed.name}"
     )
     @retried
-    def compaction(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+    def compaction(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> dg.MaterializeResult[None]:
         lines: list[tuple[object, ...]] = []
         folded = dropped = 0
         for done in compact_feed(lake, feed, gold_tables.mirrors(lake, feed), dry_run=False):

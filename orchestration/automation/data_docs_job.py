@@ -24,7 +24,7 @@ def build(feed: Feed) -> dg.JobDefinition:
     """The job of one feed."""
 
     @dg.op(name=f"make_data_docs_of_{feed.name}")
-    def make(context: dg.OpExecutionContext, lake: Lake) -> None:
+    def make(context: dg.OpExecutionContext, lake: dg.ResourceParam[Lake]) -> None:
         stored = [*stored_tables.ask_stored(lake, feed)]
         made, index = build_pages_of(lake.warehouse, feed.name)
         context.log.info(f"{feed.name}: {counted(made, 'new result')}")

@@ -21,7 +21,6 @@ from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.ledger import ReadObject
 from assets.lake import Lake
 from assets.landing.objects import LandedObject
-from assets.partitions import bounds
 from assets.wording import counted
 from orchestration.automation import quiet_windows
 from orchestration.automation.drop_looks import Cursor, Look, look
@@ -37,6 +36,7 @@ from orchestration.runs.first_window import before_start
 from orchestration.runs.ranges import ranges_of
 from orchestration.watching.run_windows import name_of
 from transforms.feed.feed import Feed
+from transforms.feed.windows import bounds
 
 
 def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:

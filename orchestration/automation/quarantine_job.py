@@ -60,7 +60,9 @@ def build(feed: Feed) -> dg.JobDefinition:
         name=f"quarantine_of_{feed.name}",
         description="Lists, shows, replays or dismisses records of quarantine.",
     )
-    def work(context: dg.OpExecutionContext, config: QuarantineForm, lake: Lake) -> None:
+    def work(
+        context: dg.OpExecutionContext, config: QuarantineForm, lake: dg.ResourceParam[Lake]
+    ) -> None:
         try:
             done = worked(lake, feed, config, context.instance)
         except WeirError as fault:

@@ -16,13 +16,12 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import partitions
 from assets.asset_keys import feed_key
 from assets.wording import counted
 from orchestration.automation import runless_events
 from orchestration.automation.jobs import job_name
 from transforms.feed.feed import Feed
-from transforms.feed.windows import STEPS, window_at, windows_between
+from transforms.feed.windows import STEPS, first_of, window_at, windows_between
 
 AT_ONCE = 50
 """So many windows are stored together: a tick looks at the clock after each such batch."""
@@ -43,7 +42,7 @@ def quiet_windows(feed: Feed, landed: Collection[str], now: datetime) -> Iterato
     if feed.running.start is None:
         return
     step = STEPS[feed.window]
-    first = max(partitions.first_of(feed), now - LOOKED_AT * step)
+    first = max(first_of(feed), now - LOOKED_AT * step)
     last = window_at(now - step, feed.window)
     if feed.running.freshness is not None:
         last = min(last, max(landed, default=""))

@@ -29,6 +29,7 @@ from orchestration.runs.ranges import ranges_of
 from orchestration.watching.run_windows import name_of, windows_of_run
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
+from transforms.feed.windows import window_at
 
 LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 
@@ -62,7 +63,7 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         context: dg.ScheduleEvaluationContext,
     ) -> list[dg.RunRequest] | dg.SkipReason:
         end = context.scheduled_execution_time - LENGTH[feed.window]
-        ended = end.strftime(partitions.FORMATS[feed.window])
+        ended = window_at(end, feed.window)
         try:
             plan = planning.due_as_noted(lake, feed)
         except WeirError as fault:

@@ -17,7 +17,6 @@ import dagster as dg
 from assets.bookkeeping import ledger
 from assets.lake import Lake
 from assets.landing.kafka import peek
-from assets.partitions import bounds
 from assets.wording import counted
 from orchestration.automation import quiet_windows
 from orchestration.automation.failed_runs import again
@@ -31,7 +30,7 @@ from orchestration.runs.first_window import before_start
 from orchestration.runs.ranges import ranges_of
 from orchestration.watching.run_windows import name_of
 from transforms.feed.feed import Feed
-from transforms.feed.windows import contiguous_ranges, windows_between
+from transforms.feed.windows import bounds, contiguous_ranges, windows_between
 
 REMEMBERED = WINDOWS_AT_ONCE
 """For how many windows the cursor keeps the state they were asked for in."""

@@ -1,34 +1,29 @@
 """``weir run``: landing to gold, what is new or the windows asked for, and a summary of the outcome.
 
 Put here what the command says and with which exit code it ends. Not here: which windows are due (``runs/planning``),
-how they are run (``runs/execute``), and the summary (``runs/summary``).
+and how they are run and summed up (``carrying_out``).
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from assets import partitions
 from assets.bookkeeping import bronze_ledger
 from assets.lake import Lake
 from assets.wording import counted, nothing_landed
 from orchestration.cli import session
-from orchestration.cli.answers import run_facts
+from orchestration.cli.answers import plan_facts
 from orchestration.cli.answers.answer import Answer
 from orchestration.cli.options import Place
 from orchestration.cli.session import some
 from orchestration.console import say, waiting
-from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
-from orchestration.runs import execute, planning, summary, without_gold
+from orchestration.runs import planning, waiting_tables
 from orchestration.runs.asked_windows import AskedWindows
-from orchestration.runs.history import open_history
 from orchestration.runs.plan import Plan
-from orchestration.sheets import Sheet
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
-from transforms.feed.windows import window_at
+from transforms.feed.windows import first_of, window_at
 
 
 def run(place: Place, only: Sequence[str], windows: str | None, as_json: bool = False) -> int:
@@ -54,36 +49,28 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
     plans, faults = catch_up_and_plan(lake, chosen, answer, asked)
     for plan in plans:
         report_waiting(plan)
-        run_facts.add_plan(answer, plan)
+        plan_facts.add_plan(answer, plan)
     work = [plan for plan in plans if plan.windows]
     if not work:
         for line in nothing_to_do([plan for plan in plans if plan.asked is None]):
             answer.line(line)
         for plan in plans:
-            lines = [*without_gold.still_waiting(lake, plan.feed, place.feeds)]
+            lines = [*waiting_tables.still_waiting(lake, plan.feed, place.feeds)]
             for line in lines:
                 say(line)
-            run_facts.add_nothing_new(answer, plan, [*nothing_asked(plan), *lines])
+            plan_facts.add_nothing_new(answer, plan, [*nothing_asked(plan), *lines])
         return 2 if faults else 0
-    refuse_unknown_expectations([plan.feed for plan in work])
-    # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
-    say(f"the tables are in {lake.warehouse}")
+    # Dagster takes seconds to import: only what is to be run waits for it.
+    from orchestration.cli.carrying_out import carry_out
 
     def rest(plan: Plan) -> Plan:
         left = planning.rest(lake, plan)
         report_waiting(left, [*plan.early, *plan.ancient])
-        run_facts.add_plan(answer, left)
+        plan_facts.add_plan(answer, left)
         return left
 
-    with waiting("starting"), open_history(os.environ, place.feeds) as instance:
-        outcomes = execute.run(work, lake, instance, rest)
-    if answer.as_json:
-        for outcome in outcomes:
-            run_facts.add_outcome(answer, lake, outcome, place.feeds)
-    else:
-        summary.show(outcomes, Sheet())
-        without_gold.show_without_gold(lake, outcomes, place.feeds, Sheet())
-    if any(outcome.failed for outcome in outcomes):
+    failed = carry_out(work, lake, place.feeds, rest, answer)
+    if failed:
         return 1
     return 2 if faults else 0
 
@@ -158,7 +145,7 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
             f"{name}: {counted(len(early), 'window')} not begun yet, so their drops wait: {some(early)}"
         )
     if ancient:
-        first = window_at(partitions.first_of(plan.feed), plan.feed.window)
+        first = window_at(first_of(plan.feed), plan.feed.window)
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
     if plan.asked and plan.empty:
         say(f"{name}: {nothing_landed(plan.empty, plan.asked)}")

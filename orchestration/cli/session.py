@@ -12,11 +12,12 @@ from pathlib import Path
 
 from assets.executors.choice import IN_PROCESS
 from assets.lake import Lake
+from orchestration.cli import pandas_on_demand
 from orchestration.cli.options import Place
 from orchestration.console import say, waiting
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
-from orchestration.spark import session, small_work
+from orchestration.spark import on_first_use, small_work
 from orchestration.spark.java import check_java
 from orchestration.spark.jvm_notices import without_notices
 from orchestration.spark.settings import warehouse_uri
@@ -54,8 +55,9 @@ def reached(warehouse: str, feeds: Sequence[Feed] = (), executor: str | None = N
     Raises:
         UnreadableWarehouse: it is in S3, and cannot be listed.
     """
+    pandas_on_demand.put_off()
     refuse_unreachable(warehouse_uri(warehouse))
-    session.starting = announced
+    on_first_use.starting = announced
     lake = small_work.tuned(lake_of(warehouse_uri(warehouse)), feeds)
     return lake if executor is None else lake.by(executor)
 

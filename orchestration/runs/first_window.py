@@ -13,12 +13,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from assets import partitions
 from assets.bookkeeping import ledger
 from assets.lake import Lake
 from assets.landing.landings import open_landing
 from transforms.feed.feed import Feed
-from transforms.feed.windows import window_at
+from transforms.feed.windows import FIRST, first_of, window_at
 from transforms.formats import FORMATS
 
 
@@ -45,7 +44,7 @@ def from_first_drop(lake: Lake, feed: Feed) -> Feed:
 
 def starting(feed: Feed, windows: Iterable[str]) -> Feed:
     """The feed that starts with the first of these windows that can be run at all."""
-    earliest = window_at(partitions.FIRST, feed.window)
+    earliest = window_at(FIRST, feed.window)
     known = [window for window in windows if window >= earliest]
     if not known:
         return feed
@@ -54,7 +53,7 @@ def starting(feed: Feed, windows: Iterable[str]) -> Feed:
 
 def before_start(feed: Feed, windows: Iterable[str]) -> str | None:
     """A sentence about windows with drops before the first partition; None where there are none."""
-    first = window_at(partitions.first_of(feed), feed.window)
+    first = window_at(first_of(feed), feed.window)
     early = sorted(window for window in windows if window < first)
     if not early:
         return None

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from assets import partitions
 from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
-from transforms.feed.windows import parse_window, window_at
+from transforms.feed.windows import first_of, parse_window, window_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def bounded(
         WindowOutOfRange: a window is no partition, and ``print_error`` asks for an error then.
     """
     now = datetime.now(UTC)
-    first = partitions.first_of(feed)
+    first = first_of(feed)
     begun = [window for window in windows if parse_window(window, feed.window) <= now]
     known = set(begun)
     early = [window for window in windows if window not in known]

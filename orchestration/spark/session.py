@@ -6,23 +6,17 @@ Put here how the session starts. Not here: its settings (``settings``), and what
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from threading import Lock
 
 from dagster_pyspark import LazyPySparkResource
 
-from orchestration.spark import archive, conditional_commits, sockets
+from orchestration.spark import archive, conditional_commits, on_first_use, sockets
 from orchestration.spark.clusters import started
 from orchestration.spark.jars import ensure_jars, s3a_jars
 from orchestration.spark.java import check_java
-from orchestration.spark.jvm_notices import without_notices
 from orchestration.spark.settings import is_on_this_machine, stay_on_this_machine
 
 _STARTS_ONCE = Lock()
-
-starting: Callable[[], AbstractContextManager[None]] = without_notices
-"""What surrounds the start of a session. Commands set it, to say that Spark starts: many commands never start it."""
 
 
 class WeirSpark(LazyPySparkResource):
@@ -51,7 +45,7 @@ class WeirSpark(LazyPySparkResource):
                 settings[sockets.SETTING] = sockets.socket_folder()
             if self.s3a:
                 settings |= conditional_commits.SETTINGS
-            with starting():
+            with on_first_use.starting():
                 session = started(settings)
             if self.s3a:
                 conditional_commits.install(session)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assets.lake import Lake
 from assets.landing.landings import open_landing
-from orchestration.spark.session import WeirSpark
+from orchestration.spark.on_first_use import SparkOnFirstUse
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -39,7 +39,7 @@ def tuned(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
     # Adaptive execution makes each shuffle a job of its own, and finds nothing to improve in so little.
     settings["spark.sql.adaptive.enabled"] = "false"
     settings[OPTIONS] = f"{settings.get(OPTIONS, '')} {FIRST_COMPILER}".strip()
-    return lake.with_warehouse(lake.warehouse, WeirSpark(spark_config=settings))
+    return lake.with_warehouse(lake.warehouse, SparkOnFirstUse(settings))
 
 
 def is_small(sizes: Iterator[int]) -> bool:

@@ -10,7 +10,8 @@ from pyspark.errors import PySparkException
 from assets import retries
 from assets.gold import table_faults
 from assets.landing.landings import open_landing
-from assets.retries import passes, retried, wait
+from assets.passing_faults import passes
+from assets.retries import retried, wait
 from assets.task_errors import WorkerLost, raise_clearly
 from transforms.errors import (
     FeedMisdeclared,

@@ -22,7 +22,7 @@ from assets.delta import in_process_table
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from orchestration.spark import session
+from orchestration.spark import on_first_use
 from tests.faults.drawn import feed_of
 from tests.faults.worker import note, steps_of
 from transforms.errors import TableBusy
@@ -109,7 +109,7 @@ def main(warehouse: str, landing: str, host: str, plan: str, journal: str, go: s
     stop_at, patience, *allowed = plan.split()
     socket.gethostname = lambda: host
     if not allowed:
-        vars(session)["starting"] = no_spark
+        vars(on_first_use)["starting"] = no_spark
     places = Places(Path(journal), stop_at)
     places.watch(from_objects, "read_here", READ, after=True)
     places.watch(in_process_table, "check_leases", LOOK)

@@ -1,11 +1,12 @@
 """What ``weir run`` tells programs of each feed: the same as its summary tells people.
 
-Put here what a run's document has. Not here: how the summary reads (``orchestration/runs/summary``).
+Put here what a run's document has of its outcome. Not here: what it has of the plan (``plan_facts``), and how the
+summary reads (``orchestration/runs/summary``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,42 +15,8 @@ from assets.lake import Lake
 from orchestration.cli.answers.answer import Answer, Facts
 from orchestration.runs import without_gold
 from orchestration.runs.outcome import Outcome, is_blocked
-from orchestration.runs.plan import Plan
 from orchestration.runs.summary import effects_in_words, new_in_stream
 from orchestration.runs.summary_lines import TableLine, executors, table_lines
-
-
-def add_plan(answer: Answer, plan: Plan) -> None:
-    """Note what a feed's plan leaves alone: beside each other those of a run's first plan and of the rest."""
-    facts = answer.of(plan.feed.name)
-    waits = facts.setdefault("not_read", {name: [] for name in _LEFT_ALONE})
-    assert isinstance(waits, dict)
-    for name, texts in zip(_LEFT_ALONE, _left_alone(plan), strict=True):
-        waits[name].extend(text for text in texts if text not in waits[name])
-    for name, empty in (
-        ("windows", []),
-        ("tables", {}),
-        ("executors", {}),
-        ("checks", {}),
-        ("notices", []),
-    ):
-        facts.setdefault(name, empty)
-    if quiet := plan.empty:
-        facts["nothing_landed"] = {"first": quiet[0], "last": quiet[-1], "windows": len(quiet)}
-
-
-def add_nothing_new(answer: Answer, plan: Plan, lines: Sequence[str]) -> None:
-    """Note why no run was needed, and what still waits to be declared."""
-    none_yet = not plan.landed and plan.asked is None
-    notices = [f"no drops in {plan.feed.landing} yet"] if none_yet else []
-    answer.of(plan.feed.name)["notices"] = [*notices, *lines]
-
-
-_LEFT_ALONE = ("not_begun", "before_start", "no_drops", "undecided")
-
-
-def _left_alone(plan: Plan) -> tuple[Sequence[str], ...]:
-    return plan.early, plan.ancient, plan.left_out, plan.undecided
 
 
 def add_outcome(answer: Answer, lake: Lake, outcome: Outcome, feeds: Path) -> None:

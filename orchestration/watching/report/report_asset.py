@@ -38,7 +38,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
 
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "report"))
-    def report(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+    def report(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> dg.MaterializeResult[None]:
         started, now = monotonic(), datetime.now(UTC)
         address = stored.address_of(lake, feed)
         windows = landed_windows.of_run(context, lake, feed)

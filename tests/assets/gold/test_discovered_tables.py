@@ -276,7 +276,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
 def test_gold_makes_no_more_new_tables_than_the_setting_says_and_existing_ones_go_on(
     lake: Lake, feed: Feed, folder: Path
 ) -> None:
-    bounded = lake.model_copy(update={"most_tables": 2})
+    bounded = replace(lake, most_tables=2)
     lay(folder, "2025-11-20/03/a.jsonl", drop(put(1, {"id": "1", "name": "Ada"}, table="z")))
     run(bounded, feed)
     many = [put(at, {"id": "2", "name": "Bo"}, table=name) for at, name in enumerate("zcba", 2)]

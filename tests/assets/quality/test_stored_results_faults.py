@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assets import retries
+from assets.passing_faults import passes
 from assets.quality.quality_folder import QualityFolder
 from tests.services.mail import free_port
 from tests.services.seaweed import Store
@@ -21,8 +21,8 @@ def test_a_store_that_refuses_or_is_away_is_reported_as_the_warehouse(
         wrong.setenv("AWS_PROFILE", "nobody")
         with pytest.raises(UnreadableWarehouse, match="AWS_PROFILE names a profile") as lasting:
             QualityFolder("s3a://results/lake", "zoo").write("a.json", "{}")
-    assert not retries.passes(lasting.value)
+    assert not passes(lasting.value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
     with pytest.raises(WarehouseFailed, match="nothing answers at the store's address") as passing:
         QualityFolder("s3a://results/lake", "zoo").write("a.json", "{}")
-    assert retries.passes(passing.value)
+    assert passes(passing.value)

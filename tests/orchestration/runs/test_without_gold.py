@@ -13,7 +13,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import without_gold
 from orchestration.runs.outcome import Outcome
 from orchestration.runs.plan import Plan
-from orchestration.runs.without_gold import Waiting
+from orchestration.runs.waiting_tables import Waiting
 from tests.support.onboarded import laid
 from tests.support.pet_feed import change, drop
 from transforms.feed.feed import Feed

@@ -15,6 +15,7 @@ from orchestration.cli import query
 from orchestration.cli.sql import spark_answer, statement
 from orchestration.cli.sql.layouts import FORMATS, print_rows
 from orchestration.resources import lake_of
+from orchestration.spark.on_first_use import SparkOnFirstUse
 from transforms.errors import QueryRefused
 
 ROWS = """
@@ -148,4 +149,5 @@ def test_a_table_that_is_not_there_is_named_without_spark(lake: Lake) -> None:
 def test_no_session_is_started(tmp_path: Path, lake: Lake) -> None:
     other = lake_of(lake.warehouse, {})
     assert query.answered_in_process(other, statement.parsed(PLAIN[0])) is not None
-    assert other.pyspark._spark_session is None
+    assert isinstance(other.pyspark, SparkOnFirstUse)
+    assert other.pyspark.resource._spark_session is None

@@ -1,0 +1,69 @@
+"""Tables that have changes in silver and no gold, for nobody says what their key is: which they are, and what to paste.
+
+Put here what is said of such tables, with a run or without one. Not here: what is proposed of a table
+(``assets/silver/findings``), and what a run's own metadata tell (``without_gold``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assets.bookkeeping import accounting
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.silver.findings import lines_to_paste
+from assets.wording import counted
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Changes of tables that nobody declares: how many, by the source's name, and in which windows."""
+
+    changes: Mapping[str, int]
+    windows: frozenset[str]
+
+    @classmethod
+    def of(cls, accounts: Iterable[Mapping[str, Any]]) -> Waiting:
+        """Those that these accounts tell of."""
+        own = [row for row in accounts if row["declared"] is None and row["changes"]]
+        found: Counter[str] = Counter()
+        for row in own:
+            found[row["source_table"]] += row["changes"]
+        return cls(found, frozenset(row["window"] for row in own))
+
+
+def still_waiting(lake: Lake, feed: Feed, feeds: Path) -> Iterator[str]:
+    """What ``in_words`` says where no run was needed, for tables that waited before."""
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    rows = accounts.rows(["window", "source_table", "declared", "changes"])
+    return in_words(lake, feed, Waiting.of(rows), feeds)
+
+
+def in_words(lake: Lake, feed: Feed, waiting: Waiting, feeds: Path) -> Iterator[str]:
+    """What to do about tables of which nobody says the key."""
+    if not waiting.changes:
+        return
+    counts = sorted(waiting.changes.items())
+    names = ", ".join(f"{name} ({counted(count, 'change')})" for name, count in counts)
+    yield f"{feed.name}: not declared, so that the changes wait in silver: {names}"
+    lines = lines_to_paste(lake, feed, waiting.windows)
+    has_tables = bool(feed.tables) and FORMATS[feed.format].declares[0] == "tables"
+    if has_tables:
+        # The file has the key already: what is in it goes below the others.
+        lines = [line for line in lines if line.startswith((" ", "#"))]
+    where = f"{_file(feeds, feed)}{', below `tables`' if has_tables else ''}"
+    yield f"{feed.name}: look over these lines, paste them into {where}, and run again:"
+    yield from (f"    {line}" for line in lines)
+
+
+def _file(feeds: Path, feed: Feed) -> str:
+    for end in (".yaml", ".yml"):
+        if (feeds / f"{feed.name}{end}").exists():
+            return str(feeds / f"{feed.name}{end}")
+    return f"feeds/{feed.name}.yaml"
