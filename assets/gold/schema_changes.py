@@ -30,10 +30,8 @@ def refuse_declaration(gold: GoldTable, accounts: Sequence[Mapping[str, Any]]) -
         accounts: What the feed's accounts say of it.
 
     Raises:
-        KeyDrift: The declared key is not gold's.
         SchemaChangeRefused: The policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
     """
-    _refuse_key(gold)
     undeclared = set((gold.rows.properties().get(ADDED) or "").split(","))
     in_gold = {
         field.name: field.dataType.simpleString()
@@ -45,7 +43,12 @@ def refuse_declaration(gold: GoldTable, accounts: Sequence[Mapping[str, Any]]) -
     _refuse_broken_since(gold, accounts)
 
 
-def _refuse_key(gold: GoldTable) -> None:
+def refuse_key(gold: GoldTable) -> None:
+    """Raise where a gold table is to be made again under another key, and nobody has asked for that.
+
+    Raises:
+        KeyDrift: The declared key is not gold's.
+    """
     feed, table = gold.feed, gold.table
     key = [column for column in gold.tombstones.schema().names if column not in _OWN]
     # The spelling of a name may change when the table gets another that differs from it only in case.
@@ -57,8 +60,8 @@ def _refuse_key(gold: GoldTable) -> None:
         *(feed.name, table.name, table.key),
         f"gold.{feed.name}.{gold.name} has the key [{', '.join(of_gold)}]",
         "Its rows would be other rows under the same name. Declare the old key again; or declare the table in a"
-        f" feed of another name; or remove {gold.rows.path} and {gold.tombstones.path}, and run again: gold is then"
-        " made from the first event on, under the new key.",
+        f" feed of another name; or `weir rebuild {feed.name}`: gold is then made from the first event on, under the"
+        " new key.",
     )
 
 

@@ -77,10 +77,15 @@ def _apply_one(
     """
     gold = GoldTable(lake, plan.feed, plan.table, plan.name)
     has_history = here.history is None or here.history.exists
+    is_asked_for = full_rebuild
     full_rebuild = full_rebuild or not (_is_as_declared(plan, here) and has_history)
-    if full_rebuild and (stale := full_rebuilds.waits_for(gold, plan.accounts, exists=here.exists)):
-        return Applied(waits_for=stale)
     rebuilt = full_rebuild and here.exists
+    if full_rebuild and (
+        stale := full_rebuilds.waits_for(
+            *(gold, plan.accounts), has_rows=here.has_rows, is_asked_for=is_asked_for
+        )
+    ):
+        return Applied(waits_for=stale)
     if _fits(lake, plan, here):
         try:
             fold = TableFold.of(InProcess(), plan, SilverInProcess.of(lake, plan), here)

@@ -11,14 +11,24 @@ from assets.gold.gold_tables import stale_windows
 
 
 def waits_for(
-    gold: GoldTable, accounts: Sequence[Mapping[str, Any]], *, exists: bool
+    gold: GoldTable, accounts: Sequence[Mapping[str, Any]], *, has_rows: bool, is_asked_for: bool
 ) -> tuple[str, ...]:
     """The windows whose silver has to be derived again before the table can be made from all of silver.
 
+    A table without rows and tombstones takes any declaration: the one before was wrong about the source.
+
+    Args:
+        gold: The gold table.
+        accounts: What the feed's accounts say of it.
+        has_rows: Whether it has rows or tombstones.
+        is_asked_for: Whether a person has asked for it (``weir rebuild``), so that it may get another key.
+
     Raises:
-        KeyDrift: The table exists with another key.
+        KeyDrift: The table has another key, and nobody has asked for it to be made again.
         SchemaChangeRefused: The feed file changed in a way that its ``schema_changes`` do not allow.
     """
-    if exists:
+    if has_rows:
+        if not is_asked_for:
+            schema_changes.refuse_key(gold)
         schema_changes.refuse_declaration(gold, accounts)
     return tuple(stale_windows(gold.feed, accounts))

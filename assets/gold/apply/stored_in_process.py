@@ -92,6 +92,11 @@ class StoredInProcess:
         return sum(one.stored_rows for one in self._tables)
 
     @property
+    def has_rows(self) -> bool:
+        """Whether they may have rows: a table whose every row is marked as deleted had some."""
+        return self.exists and self.count > 0
+
+    @property
     def may_be_written(self) -> bool:
         """Whether the tables have nothing that only Spark can write.
 

@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 
 from assets.bookkeeping import decisions
+from assets.bronze import from_objects
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold.added_columns import with_added
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli import verify
 from orchestration.cli.decisions import release
+from orchestration.cli.rebuild import rebuild_in
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws.drawn import model_format
@@ -165,6 +168,51 @@ def test_a_declaration_that_changed_is_followed_or_refused(lake: Lake, folder: P
     assert rows(lake, feed, "small") == [{"id": 1, "name": "Cy", "age": 9}]
     types = dict(lake.table(Layer.GOLD, "zoo", "small").read().dtypes)
     assert types["age"] == "int"
+
+
+@pytest.mark.parametrize("executor", [IN_PROCESS, SPARK])
+@pytest.mark.parametrize("keeps_versions", [False, True], ids=["rows", "versions"])
+def test_a_table_is_made_again_under_another_key_where_a_person_asks_for_it(
+    lake: Lake, folder: Path, executor: str, keeps_versions: bool
+) -> None:
+    by_id = replace(PETS, history=keeps_versions)
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": by_id})
+    first = [change("I", at, after={"id": str(at), "name": "Ada"}) for at in (1, 2)]
+    lay(folder, "2025-11-20/03/a.json", drop(*first, change("D", 3, {"id": "2", "name": "Ada"})))
+    lake = lake.by(executor)
+    bring(lake, feed)
+
+    other = replace(feed, tables={"pets": replace(by_id, key=("name",))})
+    lay(folder, "2025-11-20/05/a.json", drop(change("I", 4, after={"id": "7", "name": "Bo"})))
+    with pytest.raises(KeyDrift, match=r"has the key \[id\].*or `weir rebuild zoo`"):
+        apply_table.apply(lake, other, other.tables["pets"], [FIRST])
+    for window in (FIRST, SECOND):
+        from_objects.land(lake, other, [window])
+    assert rebuild_in(lake, other) == 0
+    # Of two rows of one name the second has replaced the first, and its delete is the name's newest change.
+    assert rows(lake, other) == [{"id": 7, "name": "Bo"}]
+    bring(lake, other, [SECOND])
+    assert rows(lake, other) == [{"id": 7, "name": "Bo"}]
+    assert rebuild_in(lake, feed) == 0
+    assert rows(lake, feed) == [{"id": 1, "name": "Ada"}, {"id": 7, "name": "Bo"}]
+
+
+@pytest.mark.parametrize("executor", [IN_PROCESS, SPARK])
+def test_a_table_without_rows_takes_another_key_type_and_name_at_once(
+    lake: Lake, folder: Path, executor: str
+) -> None:
+    guessed = Table("pets", ("title",), {"id": "int", "title": "int"}, ("id", "title"))
+    strict = replace(guessed, policies=Policies(rename_column="fail", widen_type="fail"))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": strict})
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after={"id": "1", "title": "Dr"})))
+    lake = lake.by(executor)
+    bring(lake, feed)
+    assert rows(lake, feed) == []
+    meant = Table("pets", ("id",), {"id": "bigint", "titles": "string"}, ("id", "titles"))
+    lay(folder, "2025-11-20/05/a.json", drop(change("I", 2, after={"id": "2", "titles": "Sir"})))
+    right = replace(feed, tables={"pets": replace(meant, policies=strict.policies)})
+    bring(lake, right, [FIRST, SECOND])
+    assert rows(lake, right) == [{"id": 1, "titles": None}, {"id": 2, "titles": "Sir"}]
 
 
 def test_earlier_names_of_tables_and_columns_are_the_same_table_and_column(

@@ -1,4 +1,4 @@
-"""Questions at the command line are answered without Dagster, pandas and boto3: each takes longer to import than to ask."""
+"""Questions at the command line are answered without Dagster, pandas and boto3, which take longer than the answers."""
 
 from __future__ import annotations
 
