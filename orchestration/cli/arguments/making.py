@@ -61,8 +61,8 @@ def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
     """Make all of silver and gold of FEED again from bronze, compacted history included.
 
     Use it after a change of the feed file or an epoch that alters compacted history, for another key of a table, or to
-    take in events that were quarantined as too_late. Gold stays as it is until it is replaced, table by table. Run nothing else on the feed
-    meanwhile.
+    take in events that were quarantined as too_late. Gold stays as it is until it is replaced, table by table. Run
+    nothing else on the feed meanwhile.
     """
     from orchestration.cli import rebuild
 
