@@ -18,7 +18,7 @@ from assets.executors import choice
 from assets.lake import Lake
 from orchestration.spark import archive
 from orchestration.spark.on_first_use import SparkOnFirstUse
-from orchestration.spark.settings import s3a_config, session_config, warehouse_uri
+from orchestration.spark.settings import WAREHOUSE, s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
 from transforms.records.limits import DEFAULTS, Limits
 from transforms.silver.conforming import discovered_tables
@@ -45,7 +45,7 @@ class Deployment:
         """``WEIR_FEEDS`` and ``WEIR_WAREHOUSE``, else ``feeds`` and ``warehouse`` beside the code."""
         return cls(
             Path(environment.get("WEIR_FEEDS", ROOT / "feeds")).expanduser().resolve(),
-            warehouse_uri(environment.get("WEIR_WAREHOUSE", str(ROOT / "warehouse"))),
+            warehouse_uri(environment.get(WAREHOUSE, str(ROOT / "warehouse")), WAREHOUSE),
         )
 
 

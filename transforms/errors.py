@@ -29,7 +29,7 @@ class FeedMisdeclared(WeirError):
 
 
 class SettingMisdeclared(WeirError):
-    """An environment variable says something that Weir cannot use, or too little for what there is."""
+    """A variable of the environment, or an option, says what Weir cannot use, or too little for what there is."""
 
     def __init__(self, name: str, value: str, fault: str) -> None:
         self.name, self.value, self.fault = name, value, fault

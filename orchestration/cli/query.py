@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from assets.lake import Lake
 from orchestration.cli import session
-from orchestration.cli.sql import arrow_answer, for_people, in_process, statement
+from orchestration.cli.sql import arrow_answer, for_people, in_process, statement, table_names
 from orchestration.cli.sql.layouts import Answer, print_rows
 from orchestration.console import say, waiting
 from orchestration.spark.java import check_java
@@ -28,6 +28,10 @@ def query(sql: str, warehouse: str, style: str, all_columns: bool = False) -> No
     Raises:
         QueryRefused: it is no statement that reads, or Spark does not understand it.
     """
+    if table_names.asks_for_names(sql):
+        names = table_names.names_as_rows(session.reached(warehouse))
+        print_rows(arrow_answer.of_arrow(names), style)
+        return
     # Before Spark starts, so that a person who mistypes need not wait for it.
     parsed = statement.parsed(sql)
     lake = session.reached(warehouse)

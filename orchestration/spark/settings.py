@@ -206,21 +206,26 @@ def _driver_gigabytes() -> int:
     return max(1, min(8, pages // 4 // 2**30))
 
 
-def warehouse_uri(text: str) -> str:
+WAREHOUSE: Final = "WEIR_WAREHOUSE"
+
+
+def warehouse_uri(text: str, said_by: str | None = None) -> str:
     """The warehouse as Spark wants it: an absolute folder, or an address with ``s3a`` for ``s3``.
 
-    ``file:///folder`` is that folder: nothing about it is an object store.
+    ``file:///folder`` is that folder: nothing about it is an object store. ``said_by``: the variable that it comes
+    from; without it, the option of a command, or the variable where that has the same text.
 
     Raises:
         SettingMisdeclared: there are credentials in it, or it is in a store that Weir does not know.
     """
+    said_by = said_by or (WAREHOUSE if os.environ.get(WAREHOUSE) == text else "--warehouse")
     if text.startswith("file:///"):
         text = unquote(text.removeprefix("file://"))
-    refuse_credentials("WEIR_WAREHOUSE", text)
+    refuse_credentials(said_by, text)
     if text.startswith("s3://"):
         return "s3a://" + text.removeprefix("s3://")
     if not is_address(text):
         return str(Path(text).expanduser().resolve())
     if not text.startswith("s3a://"):
-        raise SettingMisdeclared("WEIR_WAREHOUSE", text, neither(text, "s3://bucket/prefix"))
+        raise SettingMisdeclared(said_by, text, neither(text, "s3://bucket/prefix"))
     return text

@@ -38,8 +38,8 @@ def query_command(sql: str, warehouse: str, style: str, all_columns: bool) -> No
 
         weir query "SELECT * FROM gold.shop.customers"
 
-    A plain question to one small table is answered without Spark. Files, programs and tables that are not Weir's are
-    refused. docs/tables.md says what is plain, and what a query may do.
+    SHOW TABLES lists them. A plain question to one small table is answered without Spark. Files, programs and tables
+    that are not Weir's are refused. docs/tables.md says what is plain, and what a query may do.
     """
     from orchestration.cli import query
 

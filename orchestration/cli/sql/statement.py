@@ -72,7 +72,7 @@ def parsed(sql: str) -> exp.Expr:
         raise QueryRefused(sql, f"one statement is run at a time, and here are {len(typed)}")
     if not isinstance(typed[0], exp.Query | exp.Describe | exp.Values):
         first = sql.split()[0].upper()
-        known = "SELECT, WITH, VALUES, DESCRIBE"
+        known = "SELECT, WITH, VALUES, DESCRIBE, SHOW TABLES"
         refused = f"only statements that read are run ({known}), and this begins with {first}"
         raise QueryRefused(sql, refused)
     return typed[0]

@@ -7,12 +7,15 @@ Put here what is done with such names. Not here: which statements are run (``sta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 from sqlglot import exp
 
+from assets.delta.leases import is_on_store
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.feeds.faults import nearest
@@ -46,6 +49,23 @@ def path_of(lake: Lake, name: Name) -> str:
         near = nearest(".".join(name), known) if known else ""
         raise QueryRefused(".".join(name), fault + near, known)
     return lake_table.path
+
+
+def asks_for_names(sql: str) -> bool:
+    """Whether a statement asks which tables there are."""
+    return re.fullmatch(r"(?i)\s*show\s+tables\s*;?\s*", sql) is not None
+
+
+def names_as_rows(lake: Lake) -> pa.Table:
+    """The names of a warehouse's tables, as the answer to ``SHOW TABLES``.
+
+    Raises:
+        QueryRefused: it is in a store, whose folders are not listed.
+    """
+    if is_on_store(lake.warehouse):
+        told = "`weir status --details` names those of each feed"
+        raise QueryRefused("SHOW TABLES", f"the tables of a store are not listed; {told}")
+    return pa.table({"table": pa.array(known_tables(lake), pa.string())})
 
 
 def known_tables(lake: Lake) -> list[str]:

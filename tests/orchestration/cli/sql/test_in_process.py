@@ -12,7 +12,7 @@ from assets.executors.choice import AUTO, IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli import query
-from orchestration.cli.sql import spark_answer, statement
+from orchestration.cli.sql import spark_answer, statement, table_names
 from orchestration.cli.sql.layouts import FORMATS, print_rows
 from orchestration.resources import lake_of
 from orchestration.spark.on_first_use import SparkOnFirstUse
@@ -151,3 +151,15 @@ def test_no_session_is_started(tmp_path: Path, lake: Lake) -> None:
     assert query.answered_in_process(other, statement.parsed(PLAIN[0])) is not None
     assert isinstance(other.pyspark, SparkOnFirstUse)
     assert other.pyspark.resource._spark_session is None
+
+
+def test_show_tables_lists_them_with_gold_first(
+    lake: Lake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query.query("show tables;", lake.warehouse, "csv")
+    names = capsys.readouterr().out.split()
+    assert names[0] == "table"
+    assert "gold.shop.people" in names
+    assert [name.split(".")[0] for name in names[1:]][:1] == ["gold"]
+    with pytest.raises(QueryRefused, match="`weir status --details` names those of each feed"):
+        table_names.names_as_rows(lake_of("s3a://bucket/lake", {}))

@@ -15,7 +15,7 @@ from orchestration.cli.sql.spark_answer import of_spark
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
 
-READING = "only statements that read are run (SELECT, WITH, VALUES, DESCRIBE), and this begins with"
+READING = "only statements that read are run (SELECT, WITH, VALUES, DESCRIBE, SHOW TABLES), and this begins with"
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ READING = "only statements that read are run (SELECT, WITH, VALUES, DESCRIBE), a
     [
         ("DROP TABLE gold.shop.a", f"{READING} DROP"),
         ("INSERT INTO gold.shop.a VALUES (1)", f"{READING} INSERT"),
-        ("SHOW TABLES", f"{READING} SHOW"),
+        ("SHOW DATABASES", f"{READING} SHOW"),
         ("SELECT 1; SELECT 2", "one statement is run at a time, and here are 2"),
         ("", "one statement is run at a time, and here are 0"),
         ("-- nothing", "one statement is run at a time, and here are 0"),
