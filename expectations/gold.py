@@ -12,7 +12,7 @@ ONE_ROW_PER_KEY = Rule(
     "one_row_per_key",
     "blocking",
     "No key that the run touched has two rows.",
-    "Something else wrote to the table: remove the foreign rows, or drop the table and run again.",
+    "Something else wrote to the table: `weir rebuild <feed>` makes it again from bronze.",
     is_fixed=True,
 )
 NO_LATE_EVENT = Rule(
