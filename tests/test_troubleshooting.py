@@ -45,6 +45,7 @@ WORDS = {
     "NoLocks": "cannot be locked",
     "UnwritableWarehouse": "cannot write the warehouse",
     "WarehouseFull": "no space left on device",
+    "HistoryFailed": "the history of runs in",
     "WarehouseFailed": "the warehouse … failed",
     "SchemaChangeRefused": "`rename_table`, then what was found",
     "KeyDrift": "its key is declared as",

@@ -221,6 +221,17 @@ class UnwritableWarehouse(WeirError):
         super().__init__(f"cannot write the warehouse {warehouse}: {path}: {fault}. {advice}")
 
 
+class HistoryFailed(WeirError):
+    """The database in which Dagster keeps the history of runs refuses what a run has to write."""
+
+    def __init__(self, home: str, fault: str) -> None:
+        self.home, self.fault = home, fault
+        super().__init__(
+            f"the history of runs in {home} cannot be written: {fault}. Make room there, or name another folder in "
+            "DAGSTER_HOME; then run again: in the tables nothing is half-written."
+        )
+
+
 class WarehouseFailed(WeirError):
     """The store that keeps the tables answers with an error."""
 

@@ -61,7 +61,7 @@ class QualityFolder:
 
     def write(self, path: str, text: str) -> None:
         """Put a file there, in place of what there was."""
-        with naming_store_faults(FOLDER, self.warehouse):
+        with naming_store_faults(f"{FOLDER}/{self.feed} (results of checks)", self.warehouse):
             if self.is_remote:
                 bucket, key = self.object(path)
                 _client(_settings()).put_object(Bucket=bucket, Key=key, Body=text.encode())
@@ -75,7 +75,7 @@ class QualityFolder:
 
     def read(self, path: str) -> str | None:
         """A file's text; None where there is none."""
-        with naming_store_faults(FOLDER, self.warehouse):
+        with naming_store_faults(f"{FOLDER}/{self.feed} (results of checks)", self.warehouse):
             if not self.is_remote:
                 file = self.file(path)
                 return file.read_text(encoding="utf-8") if file.exists() else None

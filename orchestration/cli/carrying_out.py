@@ -16,7 +16,7 @@ from orchestration.cli.answers.answer import Answer
 from orchestration.console import say, waiting
 from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
 from orchestration.runs import execute, summary, without_gold
-from orchestration.runs.history import open_history
+from orchestration.runs.history import naming_faults, open_history
 from orchestration.runs.plan import Plan
 from orchestration.sheets import Sheet
 
@@ -36,7 +36,7 @@ def carry_out(
     refuse_unknown_expectations([plan.feed for plan in work])
     # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
     say(f"the tables are in {lake.warehouse}")
-    with waiting("starting"), open_history(os.environ, feeds) as instance:
+    with waiting("starting"), open_history(os.environ, feeds) as instance, naming_faults(instance):
         outcomes = execute.run(work, lake, instance, rest)
     if answer.as_json:
         for outcome in outcomes:

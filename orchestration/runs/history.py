@@ -5,8 +5,10 @@ Put here how that place is found and made. Not here: starting a run (``execute``
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,9 +18,11 @@ from dagster._core.remote_origin import (
     RemoteJobOrigin,
     RemoteRepositoryOrigin,
 )
+from sqlalchemy.exc import DatabaseError
 
 from orchestration.console import say
 from orchestration.resources import ROOT
+from transforms.errors import HistoryFailed
 
 HOME: Final = "DAGSTER_HOME"
 
@@ -47,8 +51,12 @@ def make_home(home: Path) -> None:
         OSError: it cannot be made or written.
     """
     home.mkdir(parents=True, exist_ok=True)
-    if not (home / _SETTINGS.name).exists():
-        shutil.copy(_SETTINGS, home)
+    settings = home / _SETTINGS.name
+    if not settings.exists():
+        # Beside it first: half of the settings, where the disk is full, would be those of every run from then on.
+        beside = settings.with_suffix(f".{os.getpid()}")
+        shutil.copy(_SETTINGS, beside)
+        beside.replace(settings)
 
 
 def open_history(environment: Mapping[str, str], feeds: Path) -> dg.DagsterInstance:
@@ -59,12 +67,26 @@ def open_history(environment: Mapping[str, str], feeds: Path) -> dg.DagsterInsta
     try:
         make_home(home)
         instance = on_the_timeline(dg.DagsterInstance.from_config(str(home)))
-    except OSError as fault:
+    except (OSError, DatabaseError) as thrown:
+        fault = thrown.orig if isinstance(thrown, DatabaseError) else thrown
         say(f"this run is in no history, because {home} cannot be used: {fault}; set {HOME}")
         return dg.DagsterInstance.ephemeral()
     if HOME not in environment:
         say(f"the history of runs is in {home} (set {HOME} for another folder)")
     return instance
+
+
+@contextmanager
+def naming_faults(instance: dg.DagsterInstance) -> Iterator[None]:
+    """Say of a history that cannot be written where it is, and what to do.
+
+    Raises:
+        HistoryFailed: its database refuses what a run has to write.
+    """
+    try:
+        yield
+    except DatabaseError as fault:
+        raise HistoryFailed(instance.root_directory, str(fault.orig)) from fault
 
 
 def on_the_timeline(instance: dg.DagsterInstance) -> dg.DagsterInstance:

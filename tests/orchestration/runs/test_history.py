@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from pathlib import Path
 
 import dagster as dg
@@ -12,6 +14,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import execute, history
 from orchestration.runs.plan import Plan
 from tests.support.pet_feed import PETS, change, drop, lay
+from transforms.errors import HistoryFailed
 from transforms.feed.feed import Feed
 
 WINDOW = "2025-11-20T03"
@@ -31,6 +34,44 @@ def test_a_home_that_cannot_be_made_is_named_and_the_run_goes_on(
     with history.open_history({}, tmp_path / "file" / "feeds") as instance:
         assert instance.is_ephemeral
     assert "this run is in no history" in capsys.readouterr().err
+
+
+def test_a_home_on_a_full_disk_is_named_and_has_no_half_of_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(source: Path, target: Path) -> None:
+        target.write_text("")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(shutil, "copy", full)
+        with history.open_history({}, tmp_path / "feeds") as instance:
+            assert instance.is_ephemeral
+    assert not (tmp_path / ".dagster" / "dagster.yaml").exists()
+    assert "No space left on device" in capsys.readouterr().err
+    database = tmp_path / ".dagster" / "history" / "runs.db"
+    database.parent.mkdir(parents=True)
+    database.write_text("no database")
+    with history.open_history({}, tmp_path / "feeds") as instance:
+        assert instance.is_ephemeral
+    told = capsys.readouterr().err
+    assert "cannot be used: file is not a database; set DAGSTER_HOME" in told
+
+
+@dg.job
+def nothing() -> None:
+    """A job without steps."""
+
+
+def test_a_history_that_cannot_be_written_any_more_is_named(tmp_path: Path) -> None:
+    with history.open_history({}, tmp_path / "feeds") as instance:
+        run = instance.create_run_for_job(nothing)
+        (tmp_path / ".dagster" / "history" / "runs.db").write_text("no database any more")
+        with (
+            pytest.raises(HistoryFailed, match=r"the history of runs in .*dagster cannot be"),
+            history.naming_faults(instance),
+        ):
+            instance.add_run_tags(run.run_id, {"some": "tag"})
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
