@@ -34,15 +34,22 @@ def run(
     instance: dg.DagsterInstance,
     rest: Callable[[Plan], Plan] | None = None,
 ) -> list[Outcome]:
-    """Run every plan, each in one Dagster run; a failed feed does not stop the others.
+    """Run every plan, each in one Dagster run; a failed feed does not stop the others, and a signal stops all.
 
     ``instance``: whose history the runs are in. ``rest`` gives a second plan, once the first is run, for windows that
     only reading has brought to light.
     """
     event_batches.begin()
     defs = _definitions(plans, lake)
+    outcomes: list[Outcome] = []
     with kept_open():
-        return [_outcome_of(plan, lake, defs, instance, rest) for plan in plans]
+        for plan in plans:
+            outcomes.append(_outcome_of(plan, lake, defs, instance, rest))
+            if outcomes[-1].is_stopped:
+                break
+    for plan in plans[len(outcomes) :]:
+        say(f"{plan.feed.name}: not run, because this run was stopped")
+    return outcomes
 
 
 def _outcome_of(

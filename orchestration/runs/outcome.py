@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import dagster as dg
+from dagster._core.execution.plan.objects import ErrorSource
 
 from orchestration.runs.plan import Plan
 from transforms.display.plain import hanging
@@ -27,9 +28,19 @@ class Outcome:
     errors: list[str] = field(default_factory=list)
 
     @property
+    def is_stopped(self) -> bool:
+        """True where a signal ended it."""
+        return STOPPED in self.errors
+
+    @property
     def failed(self) -> bool:
         """True where a step raised or a blocking check failed."""
         return bool(self.errors) or any(is_blocked(check) for check in self.checks)
+
+
+STOPPED: Final = (
+    "stopped by a signal: nothing is half-written, and the next run goes on with what is missing"
+)
 
 
 def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
@@ -40,6 +51,9 @@ def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
 def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
     """Add to the outcome what a Dagster run's events say."""
     add_events(result.all_events, outcome)
+    if not result.success and not outcome.failed:
+        # A signal between two steps ends a run, and no step tells of it.
+        outcome.errors.append(STOPPED)
 
 
 def add_events(events: Iterable[dg.DagsterEvent], outcome: Outcome) -> None:
@@ -60,6 +74,10 @@ def add_events(events: Iterable[dg.DagsterEvent], outcome: Outcome) -> None:
         elif event.event_type_value == "ASSET_CHECK_EVALUATION":
             check = event.asset_check_evaluation_data
             checks[check.asset_key, check.check_name] = check
+        elif (
+            event.is_step_failure and event.step_failure_data.error_source == ErrorSource.INTERRUPT
+        ):
+            outcome.errors.append(STOPPED)
         elif event.is_step_failure:
             outcome.errors.extend(reasons(event))
     outcome.checks.extend(checks.values())
