@@ -376,11 +376,17 @@ class InProcessTable:
                 )
                 told[is_kept] = condition
             if told:
-                self._there.alter.set_table_properties(
-                    told,
-                    raise_if_not_exists=False,
-                    commit_properties=self._of_commit(),
-                )
+                self._set(told)
+
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """Set these of the table's properties, and leave the others."""
+        with self._faults():
+            self._set(properties)
+
+    def _set(self, properties: Mapping[str, str]) -> None:
+        self._there.alter.set_table_properties(
+            dict(properties), raise_if_not_exists=False, commit_properties=self._of_commit()
+        )
 
     def tidy(self) -> bool:
         """Make large files of many small ones, and remove those that nobody has needed for a week.

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.bookkeeping import accounting, discovered_tables
+from assets.bookkeeping.added_columns import with_added
 from assets.bookkeeping.compacted import bases
-from assets.gold.added_columns import with_added
+from assets.bookkeeping.redeclared import DECLARATION
 from assets.gold.gold_table import GoldTable
-from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.errors import GoldBehind

@@ -17,11 +17,11 @@ from assets.bookkeeping import (
     snapshot_deletes,
     window_progress,
 )
+from assets.bookkeeping.added_columns import with_mentioned
 from assets.bookkeeping.compacted import bases
 from assets.bookkeeping.transactions import complete_transactions
 from assets.columns import spelling
 from assets.gold import gold_tables
-from assets.gold.added_columns import with_mentioned
 from assets.gold.silver_parts import SilverParts
 from assets.lake import Lake
 from assets.layers import Layer

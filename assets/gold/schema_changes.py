@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assets.bookkeeping.added_columns import ADDED
 from assets.columns import types
-from assets.gold.added_columns import ADDED
 from assets.gold.gold_table import GoldTable
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table

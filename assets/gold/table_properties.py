@@ -6,16 +6,14 @@ here: which gold tables there are (``gold_tables``), and their columns (``assets
 
 from __future__ import annotations
 
+from assets.bookkeeping.added_columns import ADDED
+from assets.bookkeeping.redeclared import DECLARATION
 from assets.columns.quoting import quoted
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.spark_table import SparkTable
-from assets.gold.added_columns import ADDED
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import key_columns
-
-DECLARATION = "weir.declaration"
-"""The property that holds the digest of the declaration that a table was made with."""
 
 
 def delta_properties(table: Table) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import accounting, dismissals
+from assets.bookkeeping import accounting, dismissals, redeclared
 from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
 from assets.bookkeeping.quarantine import repaired_records
 from assets.bookkeeping.transactions import open_events
@@ -84,6 +84,8 @@ def derived(lake: Lake, plan: SilverPlan) -> Derived:
     made = classifying.of_plan(lake, plan)
     accounts: Sequence[StoredAccount] = stored_accounts(plan.feed, plan.declared, made.accounts)
     _refuse(lake, plan, made, accounts)
+    mine = [row for row in plan.earlier if row["window"] in plan.windows]
+    redeclared.reopen(lake, plan.feed, plan.declared, mine)
     written = _commit(lake, plan, made, accounts)
     accounts = written.accounts
     dismissed = _dismissed(plan, made)

@@ -17,10 +17,10 @@ from pyspark.sql import functions as F
 
 from assets.bookkeeping import decisions, discovered_tables, ledger
 from assets.bookkeeping.accounting import ANNOUNCED
+from assets.bookkeeping.redeclared import DECLARATION
 from assets.gold import gold_tables
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
-from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing

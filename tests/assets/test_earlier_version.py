@@ -8,9 +8,8 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from assets.bookkeeping import accounting, window_progress
+from assets.bookkeeping import accounting, redeclared, window_progress
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold import table_properties
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.runs import planning
@@ -47,7 +46,7 @@ def make_earlier(lake: Lake, feed: Feed) -> None:
             table.path, found.rename_columns(renamed), mode="overwrite", schema_mode="overwrite"
         )
     gold = lake.table(Layer.GOLD, feed.name, "pets")
-    gold.set_properties({table_properties.DECLARATION: "of another version"})
+    gold.set_properties({redeclared.DECLARATION: "of another version"})
 
 
 def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from assets.bookkeeping.redeclared import DECLARATION
 from assets.executors.executor import Frame
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
@@ -19,7 +20,6 @@ from assets.gold.gold_table import GoldTable
 from assets.gold.plan import FeedPlan, TablePlan
 from assets.gold.silver_by_spark import SilverBySpark
 from assets.gold.silver_in_process import SilverInProcess, TooLarge
-from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from assets.bookkeeping import decisions
+from assets.bookkeeping.added_columns import with_added
+from assets.bookkeeping.redeclared import DECLARATION
 from assets.bronze import from_objects
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.added_columns import with_added
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.silver import derive_windows
 from orchestration.cli import verify
 from orchestration.cli.decisions import release
 from orchestration.cli.rebuild import rebuild_in
@@ -28,10 +30,12 @@ from tests.laws.oracle.event import Event, Image
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.decisions import Release
+from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import Policies
 
 EVOLVES = replace(PETS, policies=Policies(add_column="evolve"))
+COWS = replace(PETS, name="cows")
 FIRST, SECOND = "2025-11-20T03", "2025-11-20T05"
 
 
@@ -195,6 +199,54 @@ def test_a_table_is_made_again_under_another_key_where_a_person_asks_for_it(
     assert rows(lake, other) == [{"id": 7, "name": "Bo"}]
     assert rebuild_in(lake, feed) == 0
     assert rows(lake, feed) == [{"id": 1, "name": "Ada"}, {"id": 7, "name": "Bo"}]
+
+
+OTHERWISE = {
+    "key": replace(PETS, key=("name",)),
+    "type": replace(PETS, columns={"id": "int", "name": "int"}),
+    "name": with_columns(PETS, {"id": "int", "title": "string"}),
+    "evolves": replace(PETS, columns={"id": "bigint", "name": "string"}),
+}
+
+
+@pytest.mark.parametrize("executor", [IN_PROCESS, SPARK])
+@pytest.mark.parametrize("change_of", OTHERWISE)
+def test_a_declaration_that_is_put_back_before_gold_has_followed_leaves_nothing_of_the_other(
+    lake: Lake, folder: Path, executor: str, change_of: str
+) -> None:
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS, "cows": COWS})
+    born = [change("I", at, after={"id": str(at), "name": "Ada"}) for at in (1, 2)]
+    cow = change("I", 3, after={"id": "9", "name": "Moo"}, table="cows")
+    lay(folder, "2025-11-20/03/a.json", drop(*born, cow))
+    lake = lake.by(executor)
+    bring(lake, feed)
+    assert planning.due(lake, feed).windows == []
+
+    other = replace(feed, tables={**feed.tables, "pets": OTHERWISE[change_of]})
+    # The run ends here: gold refuses, or is killed before it has followed.
+    derive_windows.derive(lake, other, [FIRST])
+    assert planning.due(lake, feed).windows == [FIRST]
+    cows = lake.in_process_table(Layer.GOLD, "zoo", "cows")
+    assert cows.properties[DECLARATION] == table_digest(feed, COWS)
+
+    # A partial update that comes late is folded with what silver has of the row, whatever runs come in between.
+    late = [change("U", 6, {"name": "Bo"}, {"id": "1", "name": "Bo"})]
+    lay(folder, "2025-11-20/05/a.json", drop(*late))
+    bring(lake, feed, [SECOND])
+    assert planning.due(lake, feed).windows == [FIRST]
+    bring(lake, feed)
+    assert planning.due(lake, feed).windows == []
+    assert rows(lake, feed) == [{"id": 1, "name": "Bo"}, {"id": 2, "name": "Ada"}]
+    assert rows(lake, feed, "cows") == [{"id": 9, "name": "Moo"}]
+    undisturbed = lake_of(str(folder.parent / "undisturbed")).by(IN_PROCESS)
+    bring(undisturbed, feed)
+    assert changes_in_silver(lake) == changes_in_silver(undisturbed)
+
+
+def changes_in_silver(lake: Lake) -> list[str]:
+    columns = ["window", "table", "key", "after"]
+    found = lake.in_process_table(Layer.SILVER, "zoo").rows(columns)
+    return sorted(str(row) for row in found)
 
 
 @pytest.mark.parametrize("executor", [IN_PROCESS, SPARK])
