@@ -66,7 +66,7 @@ def results(
             description=rule.says
             if found.passed
             else (
-                f"{counted(found.violations, 'violation')} of: {rule.says}\n"
+                f"{counted(found.violations, 'time')} not so: {rule.says}\n"
                 # Without the blank lines Markdown has what to do as a part of the list's last point.
                 + (f"\n{first_lines(seen)}\n\n" if seen else "")
                 + of_feed(rule.remedy, asset)

@@ -6,6 +6,7 @@ Put here wording that messages of several packages share. Not here: the messages
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -20,7 +21,23 @@ def spanned(windows: Collection[str]) -> str:
 
 
 def nothing_landed(empty: Collection[str], windows: Collection[str]) -> str:
-    """In how many of the windows of a run nothing has landed: one line for all of them."""
-    return (
-        f"nothing landed in {len(empty):,} of {counted(len(windows), 'window')}: {spanned(empty)}"
-    )
+    """In which of the windows of a run nothing has landed: one line for all of them."""
+    some = stretches(empty, windows)
+    shown = [spanned(one) for one in some[:_SHOWN]] + (["…"] if len(some) > _SHOWN else [])
+    number = f"{len(empty):,} of {counted(len(windows), 'window')}"
+    return f"nothing landed in {number}: {', '.join(shown)}"
+
+
+def stretches(some: Collection[str], windows: Collection[str]) -> list[list[str]]:
+    """Some of these windows, those together between which no other one lies, in order."""
+    found: list[list[str]] = [[]]
+    for window in sorted(windows):
+        if window in some:
+            found[-1].append(window)
+        elif found[-1]:
+            found.append([])
+    return [one for one in found if one]
+
+
+_SHOWN: Final = 5
+"""How many stretches of windows a line names."""

@@ -33,8 +33,7 @@ POSITIONS_RISE_WITHIN_KEY = Rule(
 ROWS_WERE_INSERTED = Rule(
     "rows_were_inserted",
     "warning",
-    "No row came by an update, without the insert or the snapshot that it was in; none that the run touched is known in"
-    " part only.",
+    "Every row that the run touched has an insert or a snapshot behind it, and all of its columns are known.",
     "What made the row is in quarantine, was lost, or is from before the stream began; then gold lacks rows that were"
     " not touched since, too. Repair it, or let the source send a snapshot. Where updates do not send all columns, gold"
     " has nothing in the others: all such rows have no `_weir_reset_position`. A compacted topic has but the last"
@@ -46,13 +45,13 @@ EVERY_TABLE_IS_MADE = Rule(
     "failing",
     "Every table of which changes came has a gold table of its own, with one key.",
     "Such a gold table stays as it was until the feed file says which of its changes count; all others go on, and"
-    " `weir status` names it.",
+    " `weir status --details` names it.",
 )
 
 NO_LOSS_IS_HELD = Rule(
     "no_loss_is_held",
     "warning",
-    "No truncate waits that would remove most of the table, and no snapshot that does not name some of its rows.",
+    "No truncate and no snapshot that would remove rows of the table waits for a person.",
     "Look at the source. Where the rows are gone there, let the delete act with the command that the line names, and"
     " run again; the feed file's `loss_guard` says how much may be removed at once.",
 )

@@ -36,18 +36,18 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
 SNAPSHOTS_ARE_IN_ORDER = Rule(
     "snapshots_are_in_order",
     "failing",
-    "No snapshot came behind changes of its table that does not say where it was read, or whether it is complete.",
+    "No snapshot came after changes of its table without saying where it was read, and whether it is complete.",
     "What does not say where it was read stands before all changes and heals nothing; what does not say that it"
     " is complete removes nothing. If it is a second snapshot, the line above says so; `--snapshot complete`"
-    " lets it remove what it does not name. TIME is when the connector was started that took it, or was asked for it."
-    " If it is the first one, and only late, nothing is wrong.",
+    " lets it remove what it does not name. TIME is when that snapshot was asked for, or the connector was started"
+    " that took it. If it is the first one, and only late, nothing is wrong.",
 )
 NO_EVENT_TWICE = Rule(
     "no_event_twice",
     "warning",
     "No event was delivered twice within its window, or once more after its history was compacted.",
     "They count once. An extractor that begins again sends what it had sent, and a file that is written again has what"
-    " it had; a window of compacted history that is derived again has only these.",
+    " it had; a compacted window that is run again consists of repeats alone.",
 )
 NOTHING_QUARANTINED = Rule(
     "nothing_quarantined",
@@ -60,7 +60,7 @@ NOTHING_QUARANTINED = Rule(
 MOST_EVENTS_ARE_TAKEN = Rule(
     "most_events_are_taken",
     "failing",
-    "In no table was most of what a run brings refused: half of its events, and at least 20.",
+    "No table had half or more of a run's events refused, from 20 refused events on.",
     "That is seldom the data and mostly the feed file: a type, a key or a table's name that was declared wrong."
     " `weir quarantine list <feed>` says what did not fit. Nothing is lost: what is in quarantine is taken when the"
     " declaration fits it.",

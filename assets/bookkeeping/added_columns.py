@@ -1,7 +1,7 @@
 """Columns that gold has and no declaration names: those that changes mention, where the feed file lets gold follow.
 
 Put here what ``add_column: evolve`` does to a table. Not here: changes of a declaration that are refused
-(``schema_changes``), and which policies there are (``transforms/feed/schema_policies.py``).
+(``assets/gold/schema_changes``), and which policies there are (``transforms/feed/schema_policies.py``).
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ def _objects(
     )
     for name in found.replaced:
         context.log.warning(
-            f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"
-            " (where each is the whole table, the feed file says so with `snapshots: replace`)"
+            f"bronze.{feed.name}: {name} was written over; both versions were read, and what both have counts once"
+            " (where each is a full dump of the table, say `snapshots: replace` in the feed file)"
         )
     for link in found.links:
         context.log.warning(f"bronze.{feed.name}: not read: {link}")

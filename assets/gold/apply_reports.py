@@ -23,7 +23,7 @@ from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
-    """Log what an apply did to the gold tables of one declared table; ``name``: what the log calls it."""
+    """Log what an apply did to the gold tables of one declared table; ``name``: what a query calls it."""
     if done.waits_for:
         context.log.warning(
             f"gold.{feed.name}.{name}: the declaration changed, and {counted(len(done.waits_for), 'window')}"
@@ -38,7 +38,7 @@ def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Appli
         f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
         f" and {counted(done.tombstones, 'tombstone')}"
         + (f"; {done.in_gold_already:,} in gold already" if done.in_gold_already else "")
-        + (f"; {done.superseded:,} superseded: late, or in gold already" if done.superseded else "")
+        + (f"; {done.superseded:,} older than what gold has" if done.superseded else "")
         + (
             f"; {counted(done.keys_with_late_events, 'key')} with late events"
             if done.keys_with_late_events
@@ -47,8 +47,11 @@ def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Appli
         + by(*done.executors)
     )
     for one in done.tables:
-        for line in range_deletes.effect_lines(one.range_deletes):
-            context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
+        for effect in one.range_deletes:
+            # A delete of some rows is the source's daily business, one of a whole table seldom is.
+            tell = context.log.info if effect.is_of_some_rows else context.log.warning
+            for line in range_deletes.effect_lines((effect,)):
+                tell(f"gold.{feed.name}.{one.name}: {line}")
 
 
 def facts(

@@ -188,6 +188,15 @@ class RangeDeleteEffect:
     changed: int
     events: int = 1
 
+    @property
+    def is_of_some_rows(self) -> bool:
+        """Whether its scope is less than the whole table."""
+        return self.scope != WHOLE
+
+
+WHOLE: Final = "{}"
+"""The scope of a delete of the whole table."""
+
 
 def effects_of(
     range_deletes: Mapping[str, RangeDelete],
@@ -208,8 +217,12 @@ def effects_of(
         for event_id, range_delete in range_deletes.items()
         if removed[event_id]
         or changed[event_id]
-        # A snapshot that names every row is nothing to tell of.
-        or not (range_delete.change.is_past or source_locations[event_id].operation == SNAPSHOT)
+        # A snapshot that names every row is nothing to tell of, and no delete of some rows that met none.
+        or not (
+            range_delete.scope
+            or range_delete.change.is_past
+            or source_locations[event_id].operation == SNAPSHOT
+        )
     ]
     found.sort(key=lambda one: (len(one[0].scope), -(one[2] + one[3]), one[1][1:]))
     return summed_up(
@@ -247,7 +260,7 @@ def effect_lines(effects: tuple[RangeDeleteEffect, ...]) -> list[str]:
     """One line for each effect."""
     lines = []
     for one in effects:
-        of = "of the whole table" if one.scope == "{}" else f"of {one.scope}"
+        of = "of the whole table" if one.scope == WHOLE else f"of {one.scope}"
         what = f"{one.operation} {of} ({one.source_location})"
         if not one.source_location:
             what = f"{one.events:,} more of {one.operation}"

@@ -22,8 +22,8 @@ _OWN = (LOG_POSITION, EVENT_ID, EVENT_AT, RESET)
 _POLICY = "The feed file's `schema_changes` says"
 
 
-def refuse_declaration(gold: GoldTable, accounts: Sequence[Mapping[str, Any]]) -> None:
-    """Raise, before a gold table is made again, where the feed file changed in a way that it does not allow itself.
+def refuse_columns(gold: GoldTable, accounts: Sequence[Mapping[str, Any]]) -> None:
+    """Raise, before a gold table is made again, where columns went or came in a way that the feed file does not allow.
 
     Args:
         gold: The gold table.
@@ -32,23 +32,34 @@ def refuse_declaration(gold: GoldTable, accounts: Sequence[Mapping[str, Any]]) -
     Raises:
         SchemaChangeRefused: The policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
     """
+    _refuse_lost_columns(gold.feed, gold.table, _in_gold(gold))
+    _refuse_broken_since(gold, accounts)
+
+
+def refuse_key_and_types(gold: GoldTable) -> None:
+    """Raise where a table is to be made again under another key, or types that may not hold what the old ones did.
+
+    A person who asks for a rebuild has said that these are meant.
+
+    Raises:
+        KeyDrift: The declared key is not gold's.
+        SchemaChangeRefused: The policy of such a change of type is ``fail``.
+    """
+    _refuse_key(gold)
+    _refuse_types(gold.feed, gold.table, _in_gold(gold))
+
+
+def _in_gold(gold: GoldTable) -> dict[str, str]:
+    """The columns that gold has of its declaration, with their types."""
     undeclared = set((gold.rows.properties().get(ADDED) or "").split(","))
-    in_gold = {
+    return {
         field.name: field.dataType.simpleString()
         for field in gold.rows.schema()
         if not field.name.startswith("_weir_") and field.name not in undeclared
     }
-    _refuse_types(gold.feed, gold.table, in_gold)
-    _refuse_lost_columns(gold.feed, gold.table, in_gold)
-    _refuse_broken_since(gold, accounts)
 
 
-def refuse_key(gold: GoldTable) -> None:
-    """Raise where a gold table is to be made again under another key, and nobody has asked for that.
-
-    Raises:
-        KeyDrift: The declared key is not gold's.
-    """
+def _refuse_key(gold: GoldTable) -> None:
     feed, table = gold.feed, gold.table
     key = [column for column in gold.tombstones.schema().names if column not in _OWN]
     # The spelling of a name may change when the table gets another that differs from it only in case.
@@ -79,7 +90,8 @@ def _refuse_types(feed: Feed, table: Table, in_gold: Mapping[str, str]) -> None:
                 if wider
                 else f"Some values may not fit the new type. Declare {old} again, or say"
                 " `narrow_type: quarantine` under `schema_changes`: gold is then made again, and events with values"
-                " that do not fit stand in quarantine."
+                f" that do not fit stand in quarantine. `weir rebuild {feed.name}` does the same once, for a type that"
+                " was declared wrong."
             )
             raise SchemaChangeRefused(
                 *(feed.name, table.name, kind),

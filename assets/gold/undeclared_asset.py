@@ -35,6 +35,7 @@ from assets.wording import counted
 from expectations.feed_rules import gold_rules
 from transforms.display.markdown import code
 from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import gold_name
 from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
 
@@ -61,9 +62,9 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
         brought = changes_by_window(lake, feed, windows)
         results = _applied(context, lake, feed, met, brought)
         done = _sum(results, stopped_in(feed, met))
-        context.log.info(
-            f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
-        )
+        if met.described:
+            number = counted(len(met.described), "table")
+            context.log.info(f"{feed.name}: {number} that only the stream describes")
         numbers = of_tables(brought, met.described)
         of_run = facts(done, monotonic() - started, windows)
         # What has a node of its own is judged there.
@@ -139,11 +140,12 @@ def _applied(
     results: list[TableResult] = []
     failed: list[TableResult] = []
     for one in apply_feed.apply_all(lake, feed, [*met.described.values()], windows):
+        name = gold_name(one.table.name, feed.table_names)
         if one.error is not None:
-            context.log.error(f"gold.{feed.name}.{one.table.name}: {one.error}")
+            context.log.error(f"gold.{feed.name}.{name}: {one.error}")
             failed.append(one)
         elif one.done.tables or one.done.waits_for:
-            report(context, feed, one.table.name, one.done)
+            report(context, feed, name, one.done)
             _report_windows(context, feed, one, brought)
         results.append(one)
     gold_asset.end_if_failed(feed, failed)

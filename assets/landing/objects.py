@@ -30,8 +30,7 @@ https://docs.confluent.io/kafka-connectors/s3-sink/current/configuration_options
 """
 
 _OF_PART = {
-    part: f"{part} of Kafka records, which a sink wrote beside their values: they are not read."
-    f" To read them as drops, say files: '**/*.{part}.*' in a feed file"
+    part: f"{part} of Kafka records, which a sink wrote beside their values, and which are not read"
     for part in ("keys", "headers")
 }
 

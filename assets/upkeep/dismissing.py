@@ -42,7 +42,8 @@ def dismiss(lake: Lake, feed: Feed, given_up: Records, signature: Signature) -> 
         decisions.dismiss(lake, feed, by_object(waiting), signature)
     lines = [f"{feed.name}: dismissed: {record_line(one)}" for one in waiting[:SHOWN]]
     others = f" ({counted(len(before), 'other')} had been before)" if before else ""
-    total = f"{feed.name}: {counted(len(waiting), 'record')} dismissed{others}; nothing waits for them now"
+    which = "it" if len(waiting) == 1 else "them"
+    total = f"{feed.name}: {counted(len(waiting), 'record')} dismissed{others}; nothing waits for {which} now"
     return [*lines, total]
 
 

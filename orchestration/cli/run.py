@@ -52,7 +52,8 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
         plan_facts.add_plan(answer, plan)
     work = [plan for plan in plans if plan.windows]
     if not work:
-        for line in nothing_to_do([plan for plan in plans if plan.asked is None]):
+        all_of_them = [plan for plan in plans if plan.asked is None]
+        for line in nothing_to_do(all_of_them, is_all=not faults):
             answer.line(line)
         for plan in plans:
             lines = [*waiting_tables.still_waiting(lake, plan.feed, place.feeds)]
@@ -110,14 +111,19 @@ def catch_up_and_plan(
     return plans, len(results) - len(plans)
 
 
-def nothing_to_do(plans: Sequence[Plan]) -> list[str]:
-    """Why there is nothing to do, line by line: every drop is in gold already, or there is none yet."""
+def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
+    """Why there is nothing to do, line by line: every drop is in gold already, or there is none yet.
+
+    ``is_all``: whether these are the plans of all feeds, and none could not be planned.
+    """
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
     waiting_only = any(plan.early or plan.undecided for plan in plans)
-    if any(plan.landed and not plan.open_range for plan in plans):
+    read = [plan.feed.name for plan in plans if plan.landed and not plan.open_range]
+    if read:
         rest = ", except for those that wait" if waiting_only else ""
-        lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
+        where = "" if is_all else f" of {', '.join(read)}"
+        lines.append(f"Nothing new{where}: every drop in the landing is in gold already{rest}.")
     return lines
 
 

@@ -47,6 +47,7 @@ def status(place: Place, only: Sequence[str], style: str, max_age: timedelta | N
         put_json([as_json(feed, one) for feed, one in found])
     elif style == "table":
         print_table(found)
+        say("what has landed since is not counted here: `weir run` finds it")
     if max_age is None:
         return 0
     now = datetime.now(UTC)
@@ -90,7 +91,7 @@ def in_a_word(found: Status | None) -> str:
         return "never committed"
     if found.waiting_tables:
         return f"{counted(len(found.waiting_tables), 'table')} not declared"
-    return "up to date"
+    return "in gold"
 
 
 def is_stale(feed: Feed, found: Status | None, oldest: datetime) -> bool:

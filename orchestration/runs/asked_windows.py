@@ -72,7 +72,12 @@ def _end(feed: Feed, text: str, written: str, now: datetime, *, is_last: bool = 
             return written
         day = parse_window(written, "day")
     except ValueError:
-        raise _refused(feed, text, f"{written!r} is no window of one {feed.window}") from None
+        if "..." in text:
+            raise _refused(
+                feed, text, "the two ends of a range have two dots between them"
+            ) from None
+        what = "date" if _DAY.fullmatch(written) else f"window of one {feed.window}"
+        raise _refused(feed, text, f"{written!r} is no {what}") from None
     if not is_last:
         return window_at(day, "hour")
     end = day + STEPS["day"] - STEPS["hour"]

@@ -1,9 +1,11 @@
-"""A warehouse in an object store, tried before Spark starts: Hadoop's client waits long and then shows its stack.
+"""A warehouse, looked at before anything is read: Hadoop's client waits long for a store, and then shows its stack.
 
 Put here what must be known of a warehouse before Spark starts. Not here: S3 settings for Spark (``settings``).
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -13,12 +15,15 @@ from transforms.errors import UnreadableWarehouse
 
 
 def refuse_unreachable(warehouse: str) -> None:
-    """Refuse a warehouse in S3 whose bucket cannot be listed.
+    """Refuse a warehouse in S3 whose bucket cannot be listed, and one in whose folder's place is a file.
 
     Raises:
         UnreadableWarehouse: with what the store says, and what to set.
     """
     if not is_on_store(warehouse):
+        if Path(warehouse).is_file():
+            remedy = "Name the folder in which the tables are, or are to be."
+            raise UnreadableWarehouse(warehouse, "this is a file, and no folder", remedy)
         return
     bucket, _, prefix = warehouse.partition("://")[2].partition("/")
     try:

@@ -59,7 +59,7 @@ PICTURES: Final = {
     "windows": Picture(
         "/assets/gold/shop/customers?view=partitions&partition=2025-11-20T01", "windows_of_run"
     ),
-    "check": Picture(CHECK, "4 violations of", width=1320, height=600),
+    "check": Picture(CHECK, "4 times not so", width=1320, height=600),
     "timeline": Picture("/overview", "shop_to_gold", press="1hr", height=520),
     "automation": Picture("/automation", "shop_drops", height=620),
     "report": Picture("_reports/shop.html", "What became of the events", height=1000),

@@ -67,7 +67,7 @@ def launches_three_windows(page: Page) -> None:
 
 def finds_the_record_that_was_refused(page: Page) -> None:
     page.goto(QUARANTINED)
-    expect(page.get_by_text("1 violation of").first).to_be_visible()
+    expect(page.get_by_text("1 time not so").first).to_be_visible()
     found = f"weight is {WRONG}, which is no decimal(6,2)"
     expect(page.get_by_text("2025-11-20/05/part_1.json line 1").first).to_be_visible()
     expect(page.get_by_text(found).first).to_be_visible()
@@ -96,7 +96,7 @@ def sees_the_command_s_run_on_the_timeline(page: Page) -> None:
 def sees_the_check_pass(page: Page) -> None:
     page.goto(QUARANTINED)
     expect(page.get_by_text("Succeeded", exact=True).first).to_be_visible()
-    expect(page.get_by_text("1 violation of")).to_have_count(0)
+    expect(page.get_by_text("1 time not so")).to_have_count(0)
 
 
 def opens_data_docs(page: Page) -> None:

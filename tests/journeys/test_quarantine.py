@@ -116,7 +116,7 @@ def test_records_of_json_are_listed_repaired_replayed_and_given_up(
     assert code == 1
     assert "zoo: still in quarantine: " in out
     code, out, _ = weir("quarantine", "dismiss", "zoo", "--all", "--reason", "torn")
-    assert out.splitlines()[-1] == "zoo: 1 record dismissed; nothing waits for them now"
+    assert out.splitlines()[-1] == "zoo: 1 record dismissed; nothing waits for it now"
     assert weir.listed("zoo") == []
     assert [one["state"] for one in weir.listed("zoo", "--state", "all")] == [
         "repaired",

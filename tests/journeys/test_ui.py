@@ -72,7 +72,7 @@ def test_checks_show_their_verdict_and_what_to_do(page: Page) -> None:
     for name in ("accounting_is_exact", "no_null_key", "no_event_twice", "nothing_quarantined"):
         expect(page.get_by_text(name).first).to_be_visible()
     page.goto("/assets/silver/zoo/zoo_silver?view=checks&checkDetail=nothing_quarantined")
-    expect(page.get_by_text("1 violation of").first).to_be_visible()
+    expect(page.get_by_text("1 time not so").first).to_be_visible()
     expect(page.get_by_text("weir quarantine list").first).to_be_visible()
 
 

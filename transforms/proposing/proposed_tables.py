@@ -99,9 +99,9 @@ def _encodings_in_words(name: str, types: Mapping[str, Inferred]) -> Iterator[st
         )
     if decimals:
         yield (
-            f"these texts of {name} are taken for decimals in base64, and nothing says how many digits stand behind"
-            f" the point: {', '.join(decimals)}. Two are a guess: look the columns up in the source, and correct their"
-            " types and encoded."
+            f"these texts of {name} are taken for decimals in base64, with two digits behind the point, which is a"
+            f" guess, for nothing says how many there are: {', '.join(decimals)}. Look the columns up in the source,"
+            " and correct their types and encoded."
         )
 
 

@@ -85,6 +85,6 @@ def advice_of(feed: Feed, record: QuarantinedRecord, others: Sequence[ReadObject
         f"generation {one.generation}, {counted(one.records, 'record')}" for one in others
     )
     return (
-        f"The object landed in another form, too ({again}). If that has this record whole, it counts from there:"
-        f" `weir quarantine dismiss {feed.name} {id} --reason TEXT`. Or: {advice}"
+        f"Another version of this object was read, too ({again}). Where that has the record whole, it counts from"
+        f" there, and this one may go: `weir quarantine dismiss {feed.name} {id} --reason TEXT`. Otherwise: {advice}"
     )

@@ -21,14 +21,16 @@ def waits_for(
         gold: The gold table.
         accounts: What the feed's accounts say of it.
         has_rows: Whether it has rows or tombstones.
-        is_asked_for: Whether a person has asked for it (``weir rebuild``), so that it may get another key.
+        is_asked_for: Whether a person has asked for it (``weir rebuild``), so that it may get another
+            key and other types.
 
     Raises:
         KeyDrift: The table has another key, and nobody has asked for it to be made again.
-        SchemaChangeRefused: The feed file changed in a way that its ``schema_changes`` do not allow.
+        SchemaChangeRefused: The feed file changed in a way that its ``schema_changes`` do not allow; for types,
+            where nobody has asked for it.
     """
     if has_rows:
         if not is_asked_for:
-            schema_changes.refuse_key(gold)
-        schema_changes.refuse_declaration(gold, accounts)
+            schema_changes.refuse_key_and_types(gold)
+        schema_changes.refuse_columns(gold, accounts)
     return tuple(stale_windows(gold.feed, accounts))

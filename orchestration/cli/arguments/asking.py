@@ -29,7 +29,7 @@ from orchestration.cli.options import JSON, WAREHOUSE, Place, in_place, in_place
 @click.option(
     "--all-columns",
     is_flag=True,
-    help="Print Weir's own columns of gold for a star, too, whole digests, and bytes as base64.",
+    help="Print Weir's own columns of gold for a star, too, whole digests, and bytes as base64, as jsonl and csv do.",
 )
 def query_command(sql: str, warehouse: str, style: str, all_columns: bool) -> None:
     """Query the tables with one statement of Spark SQL that reads.

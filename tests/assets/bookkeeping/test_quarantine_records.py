@@ -179,12 +179,11 @@ def test_records_of_one_object_are_given_up_by_one_decision(lake: Lake) -> None:
     dismissing.dismiss(lake, FEED, found.open[1:], signed)
     assert len(quarantine_of(lake, FEED).open) == 1
     again = dismissing.dismiss(lake, FEED, found.open[1:2], signed)
-    assert again[-1] == "zoo: 1 record dismissed; nothing waits for them now"
+    assert again[-1] == "zoo: 1 record dismissed; nothing waits for it now"
     now = quarantine_of(lake, FEED)
     lines = dismissing.dismiss(lake, FEED, now.records, signed)
     assert (
-        lines[-1]
-        == "zoo: 1 record dismissed (3 others had been before); nothing waits for them now"
+        lines[-1] == "zoo: 1 record dismissed (3 others had been before); nothing waits for it now"
     )
 
 

@@ -166,6 +166,8 @@ def test_a_declaration_that_changed_is_followed_or_refused(lake: Lake, folder: P
     assert "add `renamed: {name: title}` to the table" in refused(titled)
     assert "gold.zoo.pets has the key [id]" in refused(replace(before, key=("id", "name")))
 
+    assert "`weir rebuild zoo` does the same once" in refused(narrow)
+
     quarantines = replace(narrow, policies=Policies(narrow_type="quarantine"))
     bring(lake, replace(feed, tables={"pets": quarantines, "small": wide}))
     assert rows(lake, feed) == [{"id": 1, "name": "Ada", "age": 7}]
@@ -197,8 +199,14 @@ def test_a_table_is_made_again_under_another_key_where_a_person_asks_for_it(
     assert rows(lake, other) == [{"id": 7, "name": "Bo"}]
     bring(lake, other, [SECOND])
     assert rows(lake, other) == [{"id": 7, "name": "Bo"}]
-    assert rebuild_in(lake, feed) == 0
-    assert rows(lake, feed) == [{"id": 1, "name": "Ada"}, {"id": 7, "name": "Bo"}]
+    narrow = replace(by_id, columns={"id": "tinyint", "name": "string"})
+    small = replace(feed, tables={"pets": narrow})
+    assert rebuild_in(lake, small) == 0
+    assert rows(lake, small) == [{"id": 1, "name": "Ada"}, {"id": 7, "name": "Bo"}]
+    assert dict(lake.table(Layer.GOLD, "zoo", "pets").read().dtypes)["id"] == "tinyint"
+    gone = replace(narrow, columns={"id": "tinyint", "title": "string"})
+    with pytest.raises(SchemaChangeRefused, match="If it was renamed"):
+        rebuild_in(lake, replace(feed, tables={"pets": gone}))
 
 
 OTHERWISE = {

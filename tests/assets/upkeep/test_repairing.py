@@ -272,7 +272,7 @@ def test_a_record_stays_open_where_its_object_landed_again_until_somebody_decide
     (other,) = landed_again(lake, feed, cut)
     assert (other.records, other.generation != cut.source_location[1]) == (2, True)
     advice = advice_of(feed, cut, [other])
-    assert advice.startswith("The object landed in another form, too (generation ")
+    assert advice.startswith("Another version of this object was read, too (generation ")
     assert f"`weir quarantine dismiss zoo {cut.id[:12]} --reason TEXT`" in advice
     # Repaired to what landed whole it is a repeat, and changes nothing.
     repair(lake, feed, FIT)

@@ -136,7 +136,7 @@ def test_a_check_that_warns_is_told_where_that_is_asked_for(
     assert lines[0].startswith(f"Weir: zoo ({WINDOW}): warning: ")
     assert "warning: silver.zoo: nothing_quarantined" in lines
     # What was found, and what to do.
-    assert any(line.startswith("  1 violation of: ") for line in lines)
+    assert any(line.startswith("  1 time not so: ") for line in lines)
     assert any("weir quarantine list zoo" in line for line in lines)
     monkeypatch.setenv("WEIR_ALERT_ON", "never")
     with pytest.raises(SettingMisdeclared, match="known: failed, warning"):

@@ -136,7 +136,7 @@ def test_what_onboarding_proposes_brings_such_drops_to_gold(
     written = (place / "feeds/drops.yaml").read_text()
     assert written.count("a guess: nothing in the drops says it") == 4
     assert "created_at (micros), ordered_on (days), ships_at (micros_of_day)" in said.err
-    assert "nothing says how many digits stand behind the point: amount." in said.err
+    assert "which is a guess, for nothing says how many there are: amount." in said.err
     assert f"{KEY_FILES[0]}: keys of Kafka records, which a sink wrote beside their" in said.err
     assert weir("run") == 0
     told = capsys.readouterr()

@@ -148,7 +148,7 @@ def test_what_failed_is_in_the_document_with_what_to_do(
     assert (zoo["errors"], zoo["checks"]["failed"]) == ([], 1)
     (failed,) = [one for one in zoo["checks"]["not_passed"] if one["severity"] == "failed"]
     assert (failed["asset"], failed["check"]) == ("silver.zoo", "nothing_quarantined")
-    assert failed["says"].startswith("1 violation of: Every record could be read")
+    assert failed["says"].startswith("1 time not so: Every record could be read")
     assert "weir quarantine list zoo" in failed["says"]
     assert zoo["tables"]["pets"]["rows"] == 2
 

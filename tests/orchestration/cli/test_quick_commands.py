@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from assets.executors.choice import IN_PROCESS
+from orchestration.cli import run, session
+from orchestration.cli.options import Place
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay
+from transforms.errors import UnreadableWarehouse
 from transforms.feed.feed import Feed
 
 ZOO = """landing: {landing}
@@ -70,3 +73,23 @@ def test_a_question_imports_nothing_slow(place: Path, words: list[str]) -> None:
     )
     *_, ended, slow = asked.stdout.splitlines()
     assert (ended, slow) == ("ended: 0", "slow:"), asked.stderr
+
+
+def test_a_file_in_the_warehouses_place_is_no_warehouse(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnreadableWarehouse, match=r"file: this is a file, and no folder\. Name"):
+        session.reached(str(tmp_path / "file"))
+
+
+def test_the_feeds_that_have_nothing_new_are_named_where_another_cannot_be_read(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feeds = tmp_path / "feeds"
+    lay(feeds, "zoo.yaml", (place / "feeds" / "zoo.yaml").read_bytes())
+    lay(feeds, "farm.yaml", ZOO.format(landing=tmp_path / "nowhere").encode())
+    assert run.run(Place(feeds, str(place / "warehouse")), [], None) == 2
+    said = capsys.readouterr()
+    assert "Nothing new of zoo: every drop in the landing is in gold already." in said.out
+    assert "feed farm: cannot read" in said.err

@@ -53,9 +53,8 @@ def test_a_feed_is_a_line_of_eighty_columns(capsys: pytest.CaptureFixture[str]) 
         "1,234",
         "5,000,000",
         "6",
-        "up",
-        "to",
-        "date",
+        "in",
+        "gold",
     ]
     assert "never read" in " ".join(lines[3:])
 
@@ -64,7 +63,7 @@ def test_a_feed_is_a_line_of_eighty_columns(capsys: pytest.CaptureFixture[str]) 
     ("found", "state"),
     [
         (None, "never read"),
-        (FOUND, "up to date"),
+        (FOUND, "in gold"),
         (replace(FOUND, waiting_tables={"a": 3}), "1 table not declared"),
         (replace(FOUND, open=(OPEN,)), "never committed"),
         (replace(FOUND, open=(OPEN,), unfinished=("a", "b")), "2 windows behind"),

@@ -159,10 +159,14 @@ DAYS = (
     [
         (HOURLY, "yesterday", f"'yesterday' is no window of one hour; {HOURS}"),
         (HOURLY, "", f"'' is no window of one hour; {HOURS}"),
-        (HOURLY, "2025-02-30", f"'2025-02-30' is no window of one hour; {HOURS}"),
+        (HOURLY, "2025-02-30", f"'2025-02-30' is no date; {HOURS}"),
         (HOURLY, "2025-11-20T24", f"'2025-11-20T24' is no window of one hour; {HOURS}"),
         (HOURLY, "2025-11-18..20", f"'20' is no window of one hour; {HOURS}"),
-        (HOURLY, "2025-11-18...2025-11-20", f"'.2025-11-20' is no window of one hour; {HOURS}"),
+        (
+            HOURLY,
+            "2025-11-18...2025-11-20",
+            f"the two ends of a range have two dots between them; {HOURS}",
+        ),
         (HOURLY, "..", f"a range needs one end at least; {HOURS}"),
         (HOURLY, "last", f"'' is no length of time; {HOURS}"),
         (HOURLY, "last 2 weeks", f"'2 weeks' is no length of time; {HOURS}"),

@@ -49,6 +49,7 @@ FORMAT = SourceFormat(
     propose=proposing.propose,
     unknowable=(
         "whether a transaction is whole, where the connector does not send transaction metadata.",
-        "values that Postgres did not log, of a row whose key changed: unavailable_value counts such rows.",
+        "values that Postgres did not log, of a row whose key changed: the check `new_rows_are_sent_whole` counts such"
+        " rows.",
     ),
 )

@@ -33,7 +33,7 @@ WARNINGS = (
     EventWarning(
         "drop_behind",
         "drops_stand_before_what_is_newer",
-        "No drop is older than an event that came before it.",
+        "No drop arrived after events that are newer than it.",
         "A drop has the timestamp at which it began, and counts by it: what has a higher one stays. After a restart"
         " Dgraph sends old drops again, and all is well; else commits ended while the drop ran, and only an export"
         " tells which of their values it removed.",
