@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from assets.executors.choice import IN_PROCESS
+from assets.executors.choice import SPARK
 from assets.lake import Lake
 from orchestration.cli import pandas_on_demand
 from orchestration.cli.options import Place
@@ -27,7 +27,7 @@ from transforms.feed.feed import Feed
 
 
 def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], Lake]:
-    """The feeds of a place, or those named, and its warehouse, with Spark started unless it is to do nothing.
+    """The feeds of a place, or those named, and its warehouse; Spark starts here only where it is to do all the work.
 
     Raises:
         JavaMissing: this machine has no Java that Spark can use.
@@ -36,8 +36,10 @@ def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], La
     check_java()
     chosen = choose(place.feeds, only)
     lake = reached(place.warehouse, chosen, place.executor)
-    if lake.executor != IN_PROCESS:
+    if lake.executor == SPARK:
         start(lake)
+    else:
+        say(f"the tables are in {lake.warehouse}")
     return chosen, lake
 
 

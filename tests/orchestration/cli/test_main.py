@@ -11,6 +11,7 @@ import pytest
 from assets.lake import Lake
 from orchestration.cli import demo, explain, main, rebuild, run, session, verify
 from orchestration.cli.options import Place
+from orchestration.spark.on_first_use import SparkOnFirstUse
 
 COMMANDS = {
     "run": (
@@ -354,8 +355,12 @@ def test_the_command_line_says_more_than_the_environment(
     for told, executor in ((None, "spark"), ("auto", "auto"), ("in-process", "in-process")):
         place = Place(feeds, warehouse, told)
         assert session.reached_feed(place, "shop")[1].executor == executor
-        if executor == "in-process":
-            assert session.opened_feeds(place)[1].executor == executor
+        if executor != "spark":
+            lake = session.opened_feeds(place)[1]
+            assert lake.executor == executor
+            # Spark starts when somebody asks for it.
+            assert isinstance(lake.pyspark, SparkOnFirstUse)
+            assert lake.pyspark.resource._spark_session is None
 
 
 def test_each_command_hands_the_word_on(monkeypatch: pytest.MonkeyPatch) -> None:
