@@ -61,11 +61,14 @@ def reopen(
             continue
         if gold.properties.get(DECLARATION):
             with writing(lake, Layer.GOLD, feed.name, of):
-                _undeclare(lake, feed, name)
+                undeclare(lake, feed, name)
 
 
-def _undeclare(lake: Lake, feed: Feed, name: str) -> None:
+def undeclare(lake: Lake, feed: Feed, name: str) -> None:
+    """Let a gold table count as made under no declaration, for a caller that holds its lock."""
     gold = lake.in_process_table(Layer.GOLD, feed.name, name)
+    if not gold.properties.get(DECLARATION):
+        return
     if gold.may_be_written:
         gold.set_properties({DECLARATION: ""})
     else:

@@ -12,12 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from delta.tables import DeltaTable
-from pyspark.sql import functions as F
-
-from assets.bookkeeping import decisions, discovered_tables, ledger
-from assets.bookkeeping.accounting import ANNOUNCED
-from assets.bookkeeping.redeclared import DECLARATION
+from assets.bookkeeping import accounting, decisions, discovered_tables, ledger, redeclared
 from assets.gold import gold_tables
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
@@ -50,11 +45,10 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
         RebuildRefused: bronze lacks windows that silver was made from.
     """
     windows = sorted({one.window for one in ledger.read_objects(lake, feed)})
-    accounts = lake.table(Layer.ACCOUNTING, feed.name)
-    if accounts.exists():
-        had = accounts.read().where("events > 0").select("window").distinct().collect()
-        if gone := sorted({row["window"] for row in had} - set(windows)):
-            raise RebuildRefused(feed.name, gone)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    had = {row["window"] for row in accounts.rows(["window", "events"]) if row["events"]}
+    if gone := sorted(had - set(windows)):
+        raise RebuildRefused(feed.name, gone)
     return windows
 
 
@@ -112,18 +106,17 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
     """
     # A table that is stopped now may not be when silver is derived again.
     for name in (*gold_tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):
-        gold = lake.table(Layer.GOLD, feed.name, name)
-        if gold.exists():
-            gold.set_properties({DECLARATION: ""})
-    accounts = lake.table(Layer.ACCOUNTING, feed.name)
-    if accounts.exists():
-        with accounts.commits():
-            target = DeltaTable.forPath(lake.spark, accounts.path)
-            target.update(set={"declaration": F.lit(ANNOUNCED)})
+        redeclared.undeclare(lake, feed, name)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    if accounts.exists:
+        rows = [{**row, "declaration": accounting.ANNOUNCED} for row in accounts.rows()]
+        accounts.rewrite(rows)
     for layer in (Layer.PROGRESS, Layer.BASE, Layer.COMPACTED):
-        table = lake.table(layer, feed.name)
-        if table.exists():
-            table.delete()
+        table = lake.in_process_table(layer, feed.name)
+        if table.exists and table.may_be_written:
+            table.rewrite(table.schema.empty_table())
+        elif table.exists:
+            lake.table(layer, feed.name).delete()
 
 
 def rebuild_gold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:
