@@ -26,12 +26,14 @@ from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.formats import FORMATS
 from transforms.moments import moment_of
+from transforms.near_names import nearest_unmet
 from transforms.proposing.entries import Proposal
 from transforms.proposing.feed_file import lines_of
 from transforms.proposing.proposed_tables import of_tables
 from transforms.proposing.tables_seen import TableKey, TableSeen, merged
 from transforms.silver import accounting, conflicts
 from transforms.silver.log_resets import Restart, Unordered
+from transforms.warning import Undeclared
 
 STORED = ("changes", "control", "held", "derived")
 """The outcomes of which silver keeps a row."""
@@ -203,6 +205,51 @@ def samples(lake: Lake, findings: Findings) -> dict[str, Markdown]:
         name = rules.TABLES_ARE_DECLARED.name
         lines = code_block("\n".join(lines_to_paste(lake, feed, waiting)), "yaml")
         found[name] = paragraphs([found[name], lines])
+    return found | _samples_of_undeclared(lake, feed, accounts)
+
+
+def _samples_of_undeclared(
+    lake: Lake, feed: Feed, accounts: Sequence[StoredAccount]
+) -> dict[str, Markdown]:
+    """By the rule of such a warning, the names that are met and not declared, with the number of their events."""
+    found = {}
+    for warning in FORMATS[feed.format].warnings:
+        windows = {row["window"] for row in accounts if (row["warnings"] or {}).get(warning.word)}
+        if warning.undeclared is None or not windows:
+            continue
+        declared = getattr(feed, warning.undeclared.declared_under)
+        met = _names_met(lake, feed, warning.undeclared, windows)
+        unmet = [name for name in declared if name not in met]
+        counts = sorted(met.items(), key=lambda one: (-one[1], one[0]))
+        lines = [
+            f"{name}: {counted(count, 'event')}{_meant(nearest_unmet(name, unmet))}"
+            for name, count in counts
+            if name not in declared
+        ]
+        more = [f"{len(lines) - SHOWN:,} more"] if len(lines) > SHOWN else []
+        found[warning.rule] = bullets(lines[:SHOWN] + more)
+    return found
+
+
+def _meant(unmet: str | None) -> str:
+    return f"; did you mean {unmet}, which is declared and has no event" if unmet else ""
+
+
+def _names_met(
+    lake: Lake, feed: Feed, undeclared: Undeclared, windows: Collection[str]
+) -> Counter[str]:
+    """How many changes of these windows have each name."""
+    images = ("after", "before", "scope")
+    columns = pa.schema([SILVER_ARROW.field(name) for name in ("operation", "derived", *images)])
+    found = Counter[str]()
+    for rows in lake.in_process_table(Layer.SILVER, feed.name).batches(
+        columns, {"window": windows}
+    ):
+        is_asked = pc.is_in(rows["operation"], pa.array(undeclared.operations))
+        own = rows.filter(pc.and_(is_asked, pc.is_null(rows["derived"])))
+        named = [pc.map_lookup(own[name], pa.scalar(undeclared.column), "first") for name in images]
+        for one in pc.value_counts(pc.coalesce(*named).drop_null()).to_pylist():
+            found[one["values"]] += one["counts"]
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,9 @@ from assets.silver.derive_windows import Derived
 from assets.upkeep.dismissing import by_object
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, lay
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Feed, Table
+from transforms.feed.graph_types import Predicate
+from transforms.formats.dgraph.table import COLUMNS, KEY, TRIPLES
 
 FIRST, SECOND = "2025-11-20T03", "2025-11-20T04"
 ADA, AVA = ({"id": "1", "name": name} for name in ("Ada", "Ava"))
@@ -55,6 +58,46 @@ def test_repeats_are_shown_by_table_and_window(lake: Lake, feed: Feed) -> None:
     clean = derived(lake, feed, SECOND, change("U", 2, ADA, AVA))
     assert findings.samples(lake, clean.findings)["no_event_twice"] == ""
     assert "nothing_quarantined" not in findings.samples(lake, clean.findings)
+
+
+def triple(commit: int, attr: str, value: str | None = "x") -> str:
+    """An event that sets a value of a predicate, or, without one, drops it."""
+    event = {"operation": "set", "uid": 3, "attr": attr, "value": value, "value_type": "string"}
+    if value is None:
+        event = {"operation": "attribute", "pred": attr}
+    kind = "mutation" if value else "drop"
+    return json.dumps({"meta": {"commit_ts": commit}, "type": kind, "event": event})
+
+
+def test_predicates_that_nothing_declares_are_named_with_what_may_have_been_meant(
+    lake: Lake, tmp_path: Path
+) -> None:
+    declared = {name: Predicate(name) for name in ("Person.nik", "Person.name", "Person.boss")}
+    feed = replace(
+        Feed("social", "dgraph", str(tmp_path / "landing")),
+        tables={TRIPLES: Table(TRIPLES, KEY, COLUMNS, ())},
+        predicates=declared,
+    )
+    events = [
+        *(triple(number, "Person.nick") for number in range(1, 4)),
+        triple(4, "Person.names"),
+        triple(5, "Person.name"),
+        triple(6, "Person.nick", None),
+    ]
+    made = derived(lake, feed, FIRST, *events)
+    assert findings.samples(lake, made.findings)["predicates_are_declared"].splitlines() == [
+        "- `Person.nick: 3 events; did you mean Person.nik, which is declared and has no event`",
+        # What came of Person.name shows that it is no mistake.
+        "- `Person.names: 1 event`",
+    ]
+    assert made.violations["predicates_are_declared"] == 4
+    # Of many names the ones with the most events.
+    made = derived(lake, feed, SECOND, *(triple(number, f"p{number}") for number in range(10, 25)))
+    found = findings.samples(lake, made.findings)["predicates_are_declared"].splitlines()
+    assert (found[0], found[9], found[10]) == ("- `p10: 1 event`", "- `p19: 1 event`", "- `5 more`")
+    declared_only = derived(lake, feed, "2025-11-20T05", triple(30, "Person.name"))
+    assert "predicates_are_declared" in findings.samples(lake, made.findings)
+    assert findings.samples(lake, declared_only.findings)["predicates_are_declared"] == ""
 
 
 def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) -> None:

@@ -5,7 +5,8 @@ Put here what each warning means, and what a person does about it. Not here: whe
 
 from __future__ import annotations
 
-from transforms.warning import EventWarning
+from transforms.formats.dgraph.statement import DROP, OPERATIONS
+from transforms.warning import EventWarning, Undeclared
 
 WARNINGS = (
     EventWarning(
@@ -22,6 +23,12 @@ WARNINGS = (
         "Only the declaration says whether a predicate is a list, to which a set adds, or a single value, which a set"
         " replaces. Edges were taken for a list and other values for single ones; declare the predicate in the feed"
         " file.",
+        Undeclared(
+            "predicate",
+            "predicates",
+            # A drop is the same for lists and single values.
+            tuple(sorted({name for (kind, _), name in OPERATIONS.items() if kind != DROP})),
+        ),
     ),
     EventWarning(
         "ambiguous_language",
