@@ -31,7 +31,7 @@ DRIFT = pa.schema(
 """One row per table, or column and type of a table (else ""), and the window of the run that met it first."""
 
 SAMPLED = 1_000
-"""From so many changes at most the columns and types of what is new are guessed."""
+"""From so many changes at most the types of new columns are guessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +83,26 @@ def note(lake: Lake, feed: Feed, found: UnknownDrift) -> None:
 
 
 def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
-    """With columns and types that are guessed from the values in silver, where the stream does not say them."""
-    if drift.is_described:
+    """With types of columns that are guessed from the values in silver, where the stream does not say them.
+
+    Nothing is guessed of a whole table: ``assets/silver/findings`` proposes one, with its key.
+    """
+    if drift.is_described or drift.kind == "table":
         return drift
     values: dict[str, list[str | None]] = {name: [] for name in drift.columns}
     left = SAMPLED
     for rows in lake.in_process_table(Layer.SILVER, feed.name).each(
         _SAMPLE, {"window": [drift.window]}
     ):
-        of_table = pc.or_kleene(
-            *(pc.equal(rows[name], drift.table) for name in ("declared", "source_table"))
-        )
+        of_table = pc.equal(rows["declared"], drift.table)
         images = rows.filter(of_table)["after"].slice(0, left).to_pylist()
         for name, value in (pair for image in images for pair in image or ()):
-            if drift.kind == "table" or name in values:
-                values.setdefault(name, []).append(value)
+            if name in values:
+                values[name].append(value)
         left -= len(images)
         if left <= 0:
             break
     return replace(drift, columns={name: guessed_type(texts) for name, texts in values.items()})
 
 
-_SAMPLE = pa.schema([SILVER_ARROW.field(name) for name in ("source_table", "declared", "after")])
+_SAMPLE = pa.schema([SILVER_ARROW.field(name) for name in ("declared", "after")])

@@ -81,9 +81,12 @@ def effects_in_words(outcome: Outcome) -> Iterator[str]:
 
 def new_in_stream(outcome: Outcome) -> Iterator[str]:
     """What the stream has that the feed file does not declare, with the lines to paste."""
-    for _, values in outcome.metadata:
-        if NEW_DRIFT in values:
-            yield from block_lines(str(values[NEW_DRIFT]))
+    # Every window of a run has what is new in the run.
+    told = dict.fromkeys(
+        str(values[NEW_DRIFT]) for _, values in outcome.metadata if NEW_DRIFT in values
+    )
+    for block in told:
+        yield from block_lines(block)
 
 
 def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:

@@ -7,7 +7,7 @@ Put here what is said of such tables, with a run or without one. Not here: what 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from assets.silver.findings import lines_to_paste
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.near_names import nearest_unmet
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,12 @@ class Waiting:
 
 def still_waiting(lake: Lake, feed: Feed, feeds: Path) -> Iterator[str]:
     """What ``in_words`` says where no run was needed, for tables that waited before."""
+    return in_words(lake, feed, Waiting.of(_accounts(lake, feed)), feeds)
+
+
+def _accounts(lake: Lake, feed: Feed) -> list[dict[str, Any]]:
     accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
-    rows = accounts.rows(["window", "source_table", "declared", "changes"])
-    return in_words(lake, feed, Waiting.of(rows), feeds)
+    return accounts.rows(["window", "source_table", "declared", "changes", "events"])
 
 
 def in_words(lake: Lake, feed: Feed, waiting: Waiting, feeds: Path) -> Iterator[str]:
@@ -52,6 +56,7 @@ def in_words(lake: Lake, feed: Feed, waiting: Waiting, feeds: Path) -> Iterator[
     counts = sorted(waiting.changes.items())
     names = ", ".join(f"{name} ({counted(count, 'change')})" for name, count in counts)
     yield f"{feed.name}: not declared, so that the changes wait in silver: {names}"
+    yield from _meant(lake, feed, waiting.changes, feeds)
     lines = lines_to_paste(lake, feed, waiting.windows)
     has_tables = bool(feed.tables) and FORMATS[feed.format].declares[0] == "tables"
     if has_tables:
@@ -60,6 +65,18 @@ def in_words(lake: Lake, feed: Feed, waiting: Waiting, feeds: Path) -> Iterator[
     where = f"{_file(feeds, feed)}{', below `tables`' if has_tables else ''}"
     yield f"{feed.name}: look over these lines, paste them into {where}, and run again:"
     yield from (f"    {line}" for line in lines)
+
+
+def _meant(lake: Lake, feed: Feed, waiting: Collection[str], feeds: Path) -> Iterator[str]:
+    """Which declared tables may be misspelt: no event ever came of them, and a table that waits has a name like it."""
+    met = {row["declared"] for row in _accounts(lake, feed) if row["events"]}
+    unmet = [name for name in feed.tables if name not in met]
+    for name in sorted(waiting):
+        if declared := nearest_unmet(name, unmet):
+            yield (
+                f"{feed.name}: no event ever came of table {declared}, which {_file(feeds, feed)} declares, and the"
+                f" stream has {name}; did you mean that? Then correct the name there, and paste no lines for it."
+            )
 
 
 def _file(feeds: Path, feed: Feed) -> str:

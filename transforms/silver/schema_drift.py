@@ -30,8 +30,8 @@ class Seen(NamedTuple):
 class Drift:
     """One thing that is new, and the first window that has it.
 
-    ``is_described``: the stream says the table's key and types, so that it has gold already. ``columns``: of a new
-    table its columns, by their types, and of a new column itself; ``key``: of a table that is described.
+    ``is_described``: the stream says the table's key and types, so that it has gold already. ``columns``: of a
+    table that is described its columns, by their types, and of a new column itself; ``key``: of such a table.
     """
 
     kind: Literal["table", "column", "type"]
@@ -118,12 +118,12 @@ def guessed_type(values: Iterable[str | None]) -> str:
 
 
 def lines_to_paste(drift: Drift) -> list[str]:
-    """Lines for the feed file that take it in."""
+    """Lines for the feed file that take it in: a column, a type, or a table that the stream describes."""
     table, columns = _yaml(drift.table), drift.columns
     pairs = ", ".join(f"{_yaml(name)}: {_yaml(kind or 'string')}" for name, kind in columns.items())
     if drift.kind == "table":
         key = ", ".join(map(_yaml, drift.key)) or "<its key>"
-        return ["tables:", f"  {table}: {{key: [{key}], columns: {{{pairs or '<name>: <type>'}}}}}"]
+        return ["tables:", f"  {table}: {{key: [{key}], columns: {{{pairs}}}}}"]
     return ["tables:", f"  {table}:", "    columns:"] + [
         f"      {_yaml(name)}: {_yaml(kind or 'string')}" for name, kind in columns.items()
     ]

@@ -121,16 +121,30 @@ def _of_base64(judge: Judge, scale: int) -> Judge:
         if isinstance(value, str) and "." in value:
             # Base64 has none: the number itself. Without a point its digits could be base64.
             return judge(value)
-        raw, places = unscaled(value), scale
-        if raw is None and isinstance(value, str):
-            raw, places = variable(value) or (None, scale)
-        try:
-            text = decimals.decimal_text(raw, places) if raw else None
-        except decimals.TooLong:
-            return None
+        text = _number(value, scale)
         return None if text is None else judge(text)
 
     return judged
+
+
+def _number(value: str | bytes, scale: int) -> str | None:
+    """The number that stands in base64, as text; None where the value is none."""
+    raw, places = unscaled(value), scale
+    if raw is None and isinstance(value, str):
+        raw, places = variable(value) or (None, scale)
+    try:
+        return decimals.decimal_text(raw, places) if raw else None
+    except decimals.TooLong:
+        return None
+
+
+def too_long(type_name: str, encoding: str, value: str | bytes) -> str | None:
+    """The number in base64 that has more digits than its column keeps; None for any other value or encoding."""
+    in_base64 = _BASE64.fullmatch(encoding)
+    if in_base64 is None or (isinstance(value, str) and "." in value):
+        return None
+    number = _number(value, int(in_base64[1] or _scale_of(type_name)))
+    return number if number is not None and judge_of(type_name)(number) is None else None
 
 
 def unscaled(value: str | bytes) -> bytes | None:

@@ -11,6 +11,8 @@ from orchestration.runs import summary, summary_lines
 from orchestration.runs.outcome import Outcome
 from orchestration.runs.plan import Plan
 from orchestration.sheets import Sheet
+from orchestration.watching.drift_lines import NEW_DRIFT
+from transforms.display.markdown import code_block
 from transforms.feed.feed import Feed
 
 FEED = Feed("shop", "arcion_s3_json", "/nowhere")
@@ -151,6 +153,20 @@ def test_the_table_is_aligned_and_says_a_dash_where_there_is_no_number() -> None
         "shop.(no table)               1         0            0             1      -            -",
         "shop.customers           17,000    17,000            0             0      6            1",
         "",
+    ]
+
+
+def test_what_is_new_in_a_run_of_several_windows_is_told_once() -> None:
+    old, new = (
+        {NEW_DRIFT: str(code_block(f"shop: new column {name} of customers\n  Paste:"))}
+        for name in ("fax", "phone")
+    )
+    made = outcome(*[("report/shop/shop_report", new)] * 3, ("report/shop/shop_report", old))
+    assert shown(made).splitlines() == [
+        "shop: new column phone of customers",
+        "  Paste:",
+        "shop: new column fax of customers",
+        "  Paste:",
     ]
 
 

@@ -85,6 +85,27 @@ def test_a_file_that_has_tables_gets_lines_to_go_below_them(
     assert "not declared" not in capsys.readouterr().out
 
 
+def test_a_declared_table_that_may_be_misspelt_is_named_and_one_declaration_proposed(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declared = "tables:\n" + "".join(
+        f"  {name}:\n    key: [id]\n    columns: {{id: int}}\n" for name in ("pets", "keeprs")
+    )
+    (place.feeds / "zoo.yaml").write_text(UNDECLARED + declared)
+    assert run.run(place, (), None) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (hint,) = [line for line in lines if "did you mean" in line]
+    assert hint.startswith("zoo: no event ever came of table keeprs, which ")
+    assert "and the stream has main.zoo.keepers; did you mean that?" in hint
+    proposals = [line.split("#")[0].strip() for line in lines if "keepers:" in line]
+    assert proposals == ["keepers:"]
+    assert "main.zoo.pets" not in hint
+    # A table that had events is not misspelt, whatever the newest window has.
+    (place.feeds / "zoo.yaml").write_text(UNDECLARED + declared.replace("keeprs", "keepers"))
+    assert run.run(place, (), None) == 0
+    assert "did you mean" not in capsys.readouterr().out
+
+
 def outcome_of(*accounts: dict[str, object]) -> Outcome:
     feed = Feed("zoo", "arcion_s3_csv", "/drops")
     found = Outcome(Plan(feed, [], [], []))

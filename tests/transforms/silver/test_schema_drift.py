@@ -118,5 +118,5 @@ def test_what_is_to_be_pasted_is_yaml_that_says_it() -> None:
     assert yaml.safe_load("\n".join(lines_to_paste(table))) == {
         "tables": {"a.vets": {"key": ["id"], "columns": {"id": "int"}}}
     }
-    unknown = Drift("table", "vets", FIRST, {"id": "bigint"})
+    unknown = Drift("table", "vets", FIRST, {"id": "bigint"}, is_described=True)
     assert "key: [<its key>]" in "\n".join(lines_to_paste(unknown))

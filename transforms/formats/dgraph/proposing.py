@@ -88,10 +88,10 @@ def _entry(name: str, one: _Predicate) -> Entry:
 
 
 def _notes(seen: Mapping[str, _Predicate]) -> tuple[str, ...]:
-    single = [name for name, one in seen.items() if not one.several and "uid" not in one.types]
+    unsure = [name for name, one in seen.items() if not one.several]
     note = "the stream does not say which predicates are lists: compare with Dgraph's schema"
     return (
-        (f"{note} ({', '.join(single[:5])}{', …' if len(single) > 5 else ''}).",) if single else ()
+        (f"{note} ({', '.join(unsure[:5])}{', …' if len(unsure) > 5 else ''}).",) if unsure else ()
     )
 
 

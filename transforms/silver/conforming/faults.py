@@ -16,7 +16,7 @@ from transforms.feed.attribute_operations import fitting
 from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.proposing.feed_file import yaml_scalar
 from transforms.silver.conforming.declarations import Declaration
-from transforms.value_types.encodings import BASE64, in_words, spoken, suggested
+from transforms.value_types.encodings import BASE64, in_words, spoken, suggested, too_long
 
 Key = tuple[str | None, ...]
 
@@ -31,6 +31,7 @@ def misfits(values: Image, declaration: Declaration) -> Fault:
     kinds, encodings = declaration.column_types or {}, declaration.encodings
     told = [
         f"{name} is {_seen(value)}, which is no {in_words(encodings, name, kinds[name])}"
+        f"{_too_long(kinds[name], encodings.get(name), value)}"
         for name, value in values.items()
     ]
     more = f"{_BETWEEN}{len(told) - _TOLD:,} more" if len(told) > _TOLD else ""
@@ -56,6 +57,14 @@ def _way_out(ways: Mapping[str, str]) -> str:
     )
 
 
+def _too_long(kind: str | None, encoding: str | None, value: Value) -> str:
+    """What a value that nobody can read is as a number, where that has too many digits."""
+    if kind is None or encoding is None or value is None:
+        return ""
+    number = too_long(kind, encoding, value)
+    return "" if number is None else f": it is {shown(number)}, which has too many digits"
+
+
 def _seen(value: Value) -> str:
     return f"{len(value)} bytes" if isinstance(value, bytes) else shown(value)
 
@@ -65,7 +74,7 @@ _TOLD: Final = 20
 """So many values of an event are told."""
 _BETWEEN: Final = "; "
 _ONE_MISFIT: Final = re.compile(
-    r"(?:^|; )(?P<column>\S.*?) is (?P<value>.*?), which is no (?P<kind>[^;]*?)(?=; |\. |$)",
+    r"(?:^|; )(?P<column>\S.*?) is (?P<value>.*?), which is no (?P<kind>[^;]*?)(?=: |; |\. |$)",
     re.DOTALL,
 )
 

@@ -105,6 +105,27 @@ def test_of_a_column_that_is_declared_so_already_it_is_said_how() -> None:
     assert misfits_told(found.detail) == [Misfit("amount", "AMk=", "decimal(4,2) in base64")]
 
 
+@pytest.mark.parametrize(
+    ("value", "encoding", "number"),
+    [
+        ("AAALOnPOL/I=", "base64(2)", "123456789012.34"),
+        ("AAALOnPOL/I=", "base64", "123456789012.34"),
+        # With a scale of its own.
+        ('{"scale": 4, "value": "MDk="}', "base64", "1.2345"),
+    ],
+)
+def test_a_decimal_in_base64_that_is_too_long_is_told_as_the_number_that_it_is(
+    value: str, encoding: str, number: str
+) -> None:
+    table = declared({"id": "int", "amount": "decimal(10,2)"}, amount=encoding)
+    detail = misfits({"amount": value, "id": "x"}, table).detail
+    assert f"in {encoding}: it is {number}, which has too many digits; id is x" in detail
+    assert misfits_told(detail) == [
+        Misfit("amount", value, f"decimal(10,2) in {encoding}"),
+        Misfit("id", "x", "int"),
+    ]
+
+
 def test_a_table_that_the_stream_describes_has_no_line_in_a_feed_file() -> None:
     said = StreamSchema(("id",), (("id", "int"), ("at", "timestamp")))
     feed = Feed("shop", "debezium", "/landing")
