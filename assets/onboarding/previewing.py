@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from assets.columns.bronze import BRONZE_ARROW
 from assets.onboarding.folding import FoldedTable, tables_of
 from assets.silver import classifying
-from transforms.arrow import typed_values
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import EFFECT, PARTS
 from transforms.moments import moment_of
@@ -132,9 +131,13 @@ def _waiting(feed: Feed, accounts: Sequence[Account]) -> dict[str, int]:
 def _table(name: str, folded: FoldedTable) -> PreviewTable:
     is_absent = pc.equal(folded.rows[EFFECT], "remove")
     present = folded.rows.filter(pc.invert(is_absent))
-    keys = present[PARTS].to_pylist()
-    order = sorted(range(len(keys)), key=lambda at: str(keys[at]))
-    rows = typed_values.rows_at(present, order).select([*folded.table.columns])
+    by = [
+        (column, "ascending")
+        for column in folded.table.key or folded.table.columns
+        # Lists, maps and rows within a row have no order.
+        if not pa.types.is_nested(present[column].type)
+    ]
+    rows = (present.sort_by(by) if by else present).select([*folded.table.columns])
     deleted = folded.rows.filter(is_absent)[PARTS].to_pylist()
     return PreviewTable(name, folded.table, rows, len({tuple(one) for one in deleted}))
 

@@ -89,6 +89,8 @@ def _entry(name: str, one: _Predicate) -> Entry:
 
 def _notes(seen: Mapping[str, _Predicate]) -> tuple[str, ...]:
     unsure = [name for name, one in seen.items() if not one.several]
+    # What the file calls a guess stands first: of many names only some are told.
+    unsure.sort(key=lambda name: "uid" not in seen[name].types)
     note = "the stream does not say which predicates are lists: compare with Dgraph's schema"
     return (
         (f"{note} ({', '.join(unsure[:5])}{', …' if len(unsure) > 5 else ''}).",) if unsure else ()

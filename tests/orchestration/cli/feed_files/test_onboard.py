@@ -339,3 +339,23 @@ def test_equal_rows_leave_the_key_a_guess(tmp_path: Path) -> None:
     assert found.keys == {"pets": ["id"]}
     note = found.proposal.notes[0]
     assert "a guess" in note
+
+
+def test_the_previews_rows_are_in_the_order_of_their_typed_keys(tmp_path: Path) -> None:
+    rows = [(key, "Rex") for key in ("10", "2", "1", "11", "-3")]
+    found = onboarded(laid(tmp_path, {"a.json": pets(*rows)}))
+    assert [row["id"] for row in found.gold()["pets"]] == [-3, 1, 2, 10, 11]
+
+
+def test_every_predicate_that_may_or_may_not_be_a_list_is_named(tmp_path: Path) -> None:
+    lines = []
+    for commit, (name, kind) in enumerate(
+        [*((f"p{number}", "string") for number in range(5)), ("friend", "uid")], start=1
+    ):
+        event = {"operation": "set", "uid": 1, "attr": name, "value": "0x2", "value_type": kind}
+        lines.append({"meta": {"commit_ts": commit}, "type": "mutation", "event": event})
+    events = "\n".join(map(json.dumps, lines)).encode()
+    found = onboarded(laid(tmp_path, {"2026-11-20/03/a.json": events}))
+    assert found.feed.predicates["friend"].list
+    # First the one that the file calls a list, and a guess.
+    assert "(friend, p0, p1, p2, p3, …)" in found.proposal.notes[0]
