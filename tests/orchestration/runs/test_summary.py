@@ -157,11 +157,11 @@ def test_the_table_is_aligned_and_says_a_dash_where_there_is_no_number() -> None
 
 
 def test_what_is_new_in_a_run_of_several_windows_is_told_once() -> None:
-    old, new = (
-        {NEW_DRIFT: str(code_block(f"shop: new column {name} of customers\n  Paste:"))}
-        for name in ("fax", "phone")
-    )
-    made = outcome(*[("report/shop/shop_report", new)] * 3, ("report/shop/shop_report", old))
+    def new(name: str) -> tuple[str, dict[str, object]]:
+        block = code_block(f"shop: new column {name} of customers\n  Paste:")
+        return "report/shop/shop_report", {NEW_DRIFT: str(block)}
+
+    made = outcome(new("phone"), new("phone"), new("fax"), new("phone"))
     assert shown(made).splitlines() == [
         "shop: new column phone of customers",
         "  Paste:",
