@@ -52,7 +52,8 @@ class Applied:
     afterwards. ``rebuilt``: a table was made from all of silver again. ``waits_for``: windows to be derived under a
     changed declaration before gold can follow it. ``stopped``: gold tables that stay as they were, each with the
     reason. ``executors``: which of them did the work. ``held``: a line for each delete that waits for a decision.
-    ``unnamed``: one for each snapshot in chunks that does not name some rows.
+    ``unnamed``: one for each snapshot in chunks that does not name some rows. ``columns``: the columns that the gold
+    tables have afterwards, with their types; empty where none is as it is declared now.
     ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys that were counted so.
     """
 
@@ -74,6 +75,7 @@ class Applied:
     executors: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
     late_keys: tuple[str, ...] = field(default=(), compare=False)
     tied_keys: tuple[str, ...] = field(default=(), compare=False)
     copied_keys: tuple[str, ...] = field(default=(), compare=False)
@@ -84,7 +86,7 @@ class Applied:
         sums = {
             name: getattr(self, name) + getattr(other, name)
             for name in self.__slots__
-            if name not in ("tables", "rebuilt", "waits_for", "stopped", "executors")
+            if name not in ("tables", "rebuilt", "waits_for", "stopped", "executors", "columns")
         }
         return replace(
             self,
@@ -93,5 +95,6 @@ class Applied:
             waits_for=tuple(sorted({*self.waits_for, *other.waits_for})),
             stopped={**self.stopped, **other.stopped},
             executors=tuple(sorted({*self.executors, *other.executors})),
+            columns={**self.columns, **other.columns},
             **sums,
         )

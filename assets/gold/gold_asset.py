@@ -19,7 +19,7 @@ from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report
 from assets.gold.changes.changes_by_window import changes_by_window, of_tables, windows_with_events
 from assets.gold.gold_checks import check_specs, checked
-from assets.gold.gold_specs import beside, lineage_of, specs_of
+from assets.gold.gold_specs import beside, lineage_of, schema_of, specs_of
 from assets.lake import Lake
 from assets.quality.pages import build_pages_of
 from assets.quality.quality_folder import link_to
@@ -101,7 +101,8 @@ def made_of(
         # Dagster reads a column's lineage from a materialization only, not from the definition.
         "dagster/column_lineage": lineage_of(one.table, feed_key("silver", feed)),
     }
-    of_run = facts(done, one.seconds, windows)
+    # Once for the run, with its last window: the UI shows the columns of the newest materialization.
+    of_run = facts(done, one.seconds, windows) | schema_of(feed, one.table, done.columns)
     tombstones = {"dagster/row_count": done.tombstones}
     shown = {
         key: per_window.Shown(facts_of_table, numbers, of_run),

@@ -6,7 +6,7 @@ them (``apply_reports``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import dagster as dg
 
@@ -28,7 +28,7 @@ def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
         kinds={"gold", "deltalake"},
         description=described(feed, table.name).description
         or f"One row per key of {code(table.name)}: its current state.",
-        metadata={**stored_as(feed, name), "dagster/column_schema": schema_of(feed, table)},
+        metadata={**stored_as(feed, name), **schema_of(feed, table)},
     )
     yield dg.AssetSpec(
         beside(key, TOMBSTONES),
@@ -63,8 +63,18 @@ def described(feed: Feed, table: str) -> Described:
     return feed.running.tables.get(table, Described())
 
 
-def schema_of(feed: Feed, table: Table) -> dg.TableSchema:
-    """The gold table's columns for the UI."""
+def schema_of(
+    feed: Feed, table: Table, columns: Mapping[str, str] | None = None
+) -> dict[str, dg.TableSchema]:
+    """The metadata by which the UI shows the gold table's columns; none where ``columns`` are empty.
+
+    ``columns``: those that the table was written with, by name with their types; None for those that it declares. A
+    definition says what is declared, and stays as it was loaded. The newest materialization says what was written, and
+    the UI prefers it: so the columns are right after a feed file has changed, before the definitions are loaded again.
+    """
+    columns = table.columns if columns is None else columns
+    if not columns:
+        return {}
     words = described(feed, table.name).columns
     declared = [
         dg.TableColumn(
@@ -73,16 +83,16 @@ def schema_of(feed: Feed, table: Table) -> dg.TableSchema:
             words.get(name),
             constraints=dg.TableColumnConstraints(nullable=name not in table.key),
         )
-        for name, kind in table.columns.items()
+        for name, kind in columns.items()
     ]
     own = [
         dg.TableColumn(
             LOG_POSITION, "array<bigint>", "the position of the row's last change in the source"
         ),
-        dg.TableColumn(EVENT_ID, "string", "the row's last change"),
+        dg.TableColumn(EVENT_ID, "string", "the id of the last change of the row"),
         dg.TableColumn(EVENT_AT, "timestamp", "when the source made it"),
     ]
-    return dg.TableSchema(declared + own)
+    return {"dagster/column_schema": dg.TableSchema(declared + own)}
 
 
 def lineage_of(table: Table, silver_key: dg.AssetKey) -> dg.TableColumnLineage:

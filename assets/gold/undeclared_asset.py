@@ -115,17 +115,23 @@ def _report_windows(
 ) -> None:
     """Report the table for each window of the run that had changes of it."""
     lineage = lineage_of(one.table, feed_key("silver", feed))
-    windows = {*partitions.keys_of(context)}
+    asked = {*partitions.keys_of(context)}
+    of_windows = {
+        window: numbers
+        for window, numbers in sorted(of_tables(brought, [one.table.name]).items())
+        if window in asked
+    }
+    # Once for the run, with its last window: the UI shows the columns of the newest materialization.
+    of_last = schema_of(feed, one.table, one.done.columns)
     for made in one.done.tables:
         facts_of_table: dict[str, Any] = {
             "dagster/row_count": made.rows,
-            "dagster/column_schema": schema_of(feed, one.table),
             "dagster/column_lineage": lineage,
         }
-        for window, numbers in of_tables(brought, [one.table.name]).items():
-            if window in windows:
-                key, metadata = named_gold_key(feed, made.name), {**facts_of_table, **numbers}
-                context.log_event(dg.AssetMaterialization(key, metadata=metadata, partition=window))
+        for window, numbers in of_windows.items():
+            key, metadata = named_gold_key(feed, made.name), {**facts_of_table, **numbers}
+            metadata |= of_last if window == max(of_windows) else {}
+            context.log_event(dg.AssetMaterialization(key, metadata=metadata, partition=window))
 
 
 def _applied(

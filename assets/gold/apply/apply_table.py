@@ -58,6 +58,8 @@ def apply_locked(lake: Lake, known: FeedPlan, table: Table, *, full_rebuild: boo
         stored = StoredInProcess.of(lake, plan.feed, plan.table, name, plan.compaction_watermark)
         if is_brought or not _is_as_declared(plan, stored):
             done = done.plus(_apply_one(lake, plan, stored, full_rebuild=full_rebuild))
+        else:
+            done = done.plus(Applied(columns=plan.table.columns))
     return done
 
 
@@ -163,4 +165,5 @@ def _applied(
         tombstones=sizes[1],
         rebuilt=rebuilt,
         executors=(fold.executor.name,),
+        columns=fold.plan.table.columns,
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
@@ -21,6 +23,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
 from assets.metadata_words import EXPLAINED, MEANINGS, OF_CHECKS
+from assets.silver import derive_windows
 from expectations import gold as rules
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
@@ -170,6 +173,77 @@ def test_a_window_in_which_nothing_landed_is_not_shown_as_made(
     assert event is not None and event.asset_materialization is not None
     assert event.asset_materialization.partition == LATER
     assert event.asset_materialization.metadata["nothing_landed"].value is True
+
+
+def columns_of(instance: dg.DagsterInstance, key: dg.AssetKey) -> dict[str, dg.TableColumn]:
+    """The columns that the newest materialization of a table shows; none where it says nothing of them."""
+    event = instance.get_latest_materialization_event(key)
+    assert event is not None and event.asset_materialization is not None
+    shown = event.asset_materialization.metadata.get("dagster/column_schema")
+    if shown is None:
+        return {}
+    assert isinstance(shown.value, dg.TableSchema)
+    return {one.name: one for one in shown.value.columns}
+
+
+def columns_shown(instance: dg.DagsterInstance, key: dg.AssetKey) -> dict[str, str]:
+    """The same, with their types alone."""
+    return {name: one.type for name, one in columns_of(instance, key).items()}
+
+
+def test_the_columns_shown_are_those_that_the_newest_run_has_written(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    """Though the definitions that the UI holds were loaded before the feed file changed."""
+    pets = dg.AssetKey(["gold", "zoo", "pets"])
+    later = change("I", 9, after={"id": "2", "name": "Bob"}, table="pets")
+    lay(Path(feed.landing), "2025-11-20/04/a.json", drop(later))
+    outcome, _ = run(lake, feed, instance, last=NEXT)
+    as_declared = {"id": "int", "name": "string"}
+    shown = columns_shown(instance, pets)
+    assert dict([*shown.items()][:2]) == as_declared
+    assert shown["_weir_event_id"] == "string"
+    # One window of a run has them: a range of a thousand windows does not store them a thousand times.
+    of_run = [values for path, values in outcome.metadata if path == (*pets.path,)]
+    assert ["dagster/column_schema" in values for values in of_run] == [False, True]
+
+    # Nothing came for the table, so that nothing was written: it has the columns that it had.
+    lay(
+        Path(feed.landing),
+        "2025-11-20/05/a.json",
+        drop(change("I", 10, after={"id": "3"}, table="vets")),
+    )
+    run(lake, feed, instance, last="2025-11-20T05")
+    assert columns_shown(instance, pets) == shown
+
+    retyped = replace(PETS, columns={"id": "bigint", "name": "string"})
+    # Gold keeps its columns until all windows are derived anew, and no run says before that it has others.
+    changed = replace(feed, tables={**TABLES, "pets": retyped})
+    run(lake, changed, instance)
+    assert columns_shown(instance, pets) == {}
+    run(lake, changed, instance, last="2025-11-20T05")
+    assert columns_shown(instance, pets) == {**shown, "id": "bigint"}
+    assert DeltaTable(lake.path(Layer.GOLD, "zoo", "pets")).schema().to_arrow().field(
+        "id"
+    ).type == (pa.int64())
+
+
+def test_a_table_that_was_made_again_under_another_key_shows_that_key(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    run(lake, feed, instance)
+    pets = dg.AssetKey(["gold", "zoo", "pets"])
+    assert not columns_of(instance, pets)["id"].constraints.nullable
+    named = replace(PETS, key=("name",))
+    changed = replace(feed, tables={**TABLES, "pets": named})
+    # As a rebuild does, which alone may give a table another key.
+    derive_windows.derive(lake, changed, [WINDOW])
+    apply_table.apply(lake, changed, named, [WINDOW], full_rebuild=True)
+    outcome, _ = run(lake, changed, instance)
+    assert outcome.errors == []
+    of_columns = columns_of(instance, pets)
+    assert of_columns["id"].constraints.nullable
+    assert not of_columns["name"].constraints.nullable
 
 
 def test_all_that_events_say_is_explained_on_the_pages(

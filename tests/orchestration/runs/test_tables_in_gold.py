@@ -78,6 +78,7 @@ def test_a_table_in_gold_is_a_node_with_columns_and_lineage_after_a_reload(
     assert made.metadata["dagster/row_count"].value == 2
     assert made.metadata["changes"].value == 2
     assert "dagster/column_lineage" in made.metadata
+    assert "dagster/column_schema" in made.metadata
 
     node = loaded(lake, feed).asset_graph.get(PETS)
     assert node.group_name == "zoo"
