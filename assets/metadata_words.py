@@ -49,7 +49,7 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "records": "How many records of the window were new.",
         "records_read": "How many records the run read, of whatever window.",
         "offsets": "Up to where each partition of each topic was read.",
-        "windows": "How many records each window got.",
+        "records_by_window": "How many records each window got.",
         "windows_beyond": "Windows that got records and were not asked for.",
         "warnings": "What was noticed about the topics.",
     },
@@ -94,14 +94,16 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
 """By the first part of an asset's key; keys of Dagster's own are explained by Dagster."""
 
 OF_CHECKS: Final = (
-    "Below: `violations` says how often the run breaks it, `at_most` how often it may, `windows` which windows were"
-    " looked at, `found` what was seen first, and `data_docs` leads to the page of all results of this table."
+    "Below, where there is something to say: `violations` says how often the run breaks it, `at_most` how often it may,"
+    " `windows` which windows were looked at, `found` what was seen first, and `data_docs` leads to the page of all"
+    " results of this table."
 )
 """Ends the description of a built-in check."""
 
 OF_EXPECTATIONS: Final = (
-    "Below: `observed` is the value that was found, `rows` how many rows were asked, `violations` how many of them"
-    " break it, `found` some of these, and `data_docs` leads to the page of all results of this table."
+    "Below, where there is something to say: `observed` is the value that was found, `rows` how many rows were"
+    " asked, `violations` how many of them break it, `found` some of these, and `data_docs` leads to the page of all"
+    " results of this table."
 )
 """Ends the description of a check that a feed file declares."""
 

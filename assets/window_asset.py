@@ -6,14 +6,14 @@ own key, dependencies, kinds and description (its ``asset`` module), and how a f
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Final, TypedDict
 
 import dagster as dg
 from pyspark.sql import types as T
 
 from assets import partitions
 from assets.asset_keys import group_of
-from assets.columns.descriptions import DESCRIPTIONS
+from assets.columns.described import accounts, flow
 from assets.layers import Layer
 from assets.metadata_words import explained
 from transforms.feed.feed import Feed
@@ -60,10 +60,19 @@ def table_metadata(
 ) -> dict[str, str | dg.TableSchema]:
     """The feed's table of this layer as Dagster's UI shows it: its name in SQL, and its columns."""
     columns = [
-        dg.TableColumn(one.name, one.dataType.simpleString(), DESCRIPTIONS.get(one.name))
+        dg.TableColumn(one.name, one.dataType.simpleString(), _DESCRIBED[layer][one.name])
         for one in schema.fields
     ]
     return {
         "dagster/table_name": f"{layer}.{feed.name}",
         "dagster/column_schema": dg.TableSchema(columns),
     }
+
+
+_DESCRIBED: Final = {
+    Layer.BRONZE: flow.BRONZE,
+    Layer.SILVER: flow.SILVER,
+    Layer.QUARANTINE: flow.QUARANTINE,
+    Layer.OFFSETS: accounts.OFFSETS,
+}
+"""What the columns of these tables hold: the sentences of the reference."""

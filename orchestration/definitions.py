@@ -55,7 +55,7 @@ def assets_of(
                 None,
                 [
                     feed.running.description,
-                    f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
+                    f"Drops in {feed.landing}, in the format {feed.format}.",
                 ],
             )
         ),

@@ -115,7 +115,7 @@ def _topics(
             "seconds": round(monotonic() - started, 1),
             **executors_of(_executors(found)),
             "offsets": as_list(found.offsets),
-            "windows": as_list(
+            "records_by_window": as_list(
                 [
                     f"{name}: {counted(count, 'record')}"
                     for name, count in sorted(found.records.items())

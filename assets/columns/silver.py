@@ -63,8 +63,8 @@ CHANGE = T.StructType(
 ``catalog.schema.table``; ``declared``: the feed file's name for it; of a table that it does not declare, the stream's,
 where that tells the key and the types; else null.
 ``operation``: what the source did: insert, update, delete, replace, read (a snapshot row), truncate and so on.
-``effect``: what it does to the current row: put, merge, remove, remove_if, move, add, take; begin, commit
-and note for control rows, hold for range deletes that wait for a decision.
+``effect``: what it does to the current row: replace, update, remove, remove_if, move, increment, decrement;
+begin, commit and note for control rows, hold for range deletes that wait for a decision.
 ``key``: the key's values as canonical text, in declared order; null where the table is not declared, and on rows of
 range deletes and control rows.
 ``moved_from``: the old key, on the second half of a key change; ``derived``: why a change that is no event of its own

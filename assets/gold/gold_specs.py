@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import dagster as dg
 
 from assets.asset_keys import feed_key, gold_key
+from assets.columns.described.flow import GOLD
 from transforms.display.markdown import code
 from transforms.feed.feed import Feed, Table
 from transforms.feed.running import Described
@@ -86,11 +87,12 @@ def schema_of(
         for name, kind in columns.items()
     ]
     own = [
-        dg.TableColumn(
-            LOG_POSITION, "array<bigint>", "the position of the row's last change in the source"
-        ),
-        dg.TableColumn(EVENT_ID, "string", "the id of the last change of the row"),
-        dg.TableColumn(EVENT_AT, "timestamp", "when the source made it"),
+        dg.TableColumn(name, kind, GOLD[name])
+        for name, kind in (
+            (LOG_POSITION, "array<bigint>"),
+            (EVENT_ID, "string"),
+            (EVENT_AT, "timestamp"),
+        )
     ]
     return {"dagster/column_schema": dg.TableSchema(declared + own)}
 

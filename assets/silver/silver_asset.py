@@ -93,7 +93,7 @@ def specs_of(feed: Feed) -> list[dg.AssetSpec]:
             feed_key("silver", feed),
             deps=bronze,
             kinds={"silver", "deltalake"},
-            description="One row per normalized change: a function of its own window's bronze and nothing else.",
+            description="One row per change, derived from the bronze of its window alone.",
             metadata=table_metadata(feed, Layer.SILVER, CHANGE),
         ),
         dg.AssetSpec(

@@ -72,7 +72,7 @@ OFFSETS: Final[Described] = {
 
 DECISIONS: Final[Described] = {
     "decided_at": "When it was decided (UTC).",
-    "kind": "What kind of decision it is: epoch, release, dismissal or replacement.",
+    "kind": "What kind of decision it is: epoch, release, hold, dismissal or replacement.",
     "table": "The table that it is for, by its name in the feed file; null for all.",
     "meaning": "What was decided, as JSON.",
     "reason": "What the person who decided it wrote.",

@@ -88,8 +88,8 @@ GOLD: Final[Described] = {
     KEY: "Only in a table without a key: the row's values as texts.",
     COPY: "Only in a table without a key: which of several equal rows this is.",
     LOG_POSITION: "Where the row's last change stands in the source.",
-    EVENT_ID: "Which event that change was.",
-    EVENT_AT: "When the source made it (UTC).",
+    EVENT_ID: "The id of the last change of the row.",
+    EVENT_AT: "When the source made that change (UTC).",
     RESET: "A change that stands before this position cannot change the row any more.",
 }
 

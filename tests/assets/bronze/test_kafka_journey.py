@@ -186,7 +186,8 @@ def test_a_run_of_one_window_reads_all_and_names_the_windows_beyond(
     metadata = {name: value.value for name, value in made.metadata.items()}
     assert (metadata["records"], metadata["records_read"]) == (1, 2)
     assert metadata["offsets"] == f"- `{topic}/0: offsets 0 to 1`"
-    assert metadata["windows"] == "- `2025-11-20T03: 1 record`\n- `2025-11-20T04: 1 record`"
+    by_window = metadata["records_by_window"]
+    assert by_window == "- `2025-11-20T03: 1 record`\n- `2025-11-20T04: 1 record`"
     assert metadata["windows_beyond"] == "- `2025-11-20T04`"
     assert cities(lake) == {1: "Ulm"}
 

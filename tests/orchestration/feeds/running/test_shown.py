@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from assets.asset_keys import feed_key
+from assets.audit.stored_tables import EFFECTS
 from orchestration import definitions
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
@@ -148,6 +151,27 @@ def test_every_column_of_weirs_own_has_a_description(tmp_path: Path) -> None:
     own = [one for one in columns_of(gold.metadata) if one.name.startswith("_weir")]
     assert own
     assert all(one.description for one in own)
+
+
+def test_a_column_says_what_it_holds_in_its_own_table(tmp_path: Path) -> None:
+    """One name may hold different things in two tables; and the effects named are those that silver has."""
+    feed = loaded(tmp_path, "")
+    graph = definitions.build([feed], lake_of(str(tmp_path), {})).resolve_asset_graph()
+    said = {
+        layer: {
+            one.name: one.description or ""
+            for one in columns_of(graph.get(dg.AssetKey([layer, "shop", f"shop_{layer}"])).metadata)
+        }
+        for layer in ("bronze", "silver", "quarantine")
+    }
+    assert said["bronze"]["key"] == "The key of a record of a topic."
+    assert said["silver"]["key"].startswith("The key's values as canonical text")
+    assert said["quarantine"]["key"] == "The key, where the record says it whole."
+    named = re.findall(r"`(\w+)`", said["silver"]["effect"])
+    assert len(named) > 1
+    assert {*named} <= {*EFFECTS}
+    landing = graph.get(feed_key("landing", feed)).description
+    assert landing == f"Drops in {feed.landing}, in the format arcion_s3_json."
 
 
 def columns_of(metadata: object) -> list[dg.TableColumn]:
