@@ -23,7 +23,7 @@ from assets.executors.in_process import InProcess
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import classifying, cut_short, findings, known_events, schema_changes
+from assets.silver import classifying, findings, known_events, landed_again, schema_changes
 from assets.silver.classifying import Classified
 from assets.silver.findings import Findings
 from assets.silver.plan import SilverPlan
@@ -80,10 +80,12 @@ def derive(
 
 def derived(lake: Lake, plan: SilverPlan) -> Derived:
     """``derive`` by a plan, for a caller that holds silver's lock."""
-    plan = cut_short.given_up(lake, plan)
+    plan = landed_again.given_up(lake, plan)
     made = classifying.of_plan(lake, plan)
     accounts: Sequence[StoredAccount] = stored_accounts(plan.feed, plan.declared, made.accounts)
     _refuse(lake, plan, made, accounts)
+    still = partial(_still_quarantined, made.of_kind(TO_QUARANTINE))
+    plan = landed_again.decided_before(lake, plan, still)
     mine = [row for row in plan.earlier if row["window"] in plan.windows]
     redeclared.reopen(lake, plan.feed, plan.declared, mine)
     written = _commit(lake, plan, made, accounts)

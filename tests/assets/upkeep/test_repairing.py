@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from assets.audit.explain import explained
+from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine.in_full import advice_of, landed_again
 from assets.bookkeeping.quarantine.opened import quarantine_of
@@ -17,7 +18,7 @@ from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.silver import derive_windows
-from assets.upkeep import compaction, repairing
+from assets.upkeep import compaction, dismissing, repairing
 from assets.upkeep.repairing import Repaired
 from orchestration.cli import explain_story, rebuild, verify
 from orchestration.resources import lake_of
@@ -252,6 +253,78 @@ def test_a_file_that_grew_has_the_end_whole_that_was_cut_and_nobody_has_to_decid
     records = quarantine_of(lake, feed).records
     assert sorted(one.state for one in records) == ["dismissed", "open", "open"]
     assert is_proved(lake, feed, tmp_path / "proof")
+
+
+BROKEN = '{"cut": }'
+
+
+def decided_and_landed_again(lake: Lake, folder: Path, *again: str) -> Feed:
+    """A feed whose file is written over after its second record was repaired and its third dismissed."""
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, UNFIT, BROKEN))
+    feed = a_feed(folder)
+    bring(lake, feed)
+    unfit, broken = quarantine_of(lake, feed).open
+    repairing.repair(lake, feed, [Repaired(unfit, FIT)], signed())
+    given_up = quarantine_of(lake, feed).picked(Choice((broken.id,)))
+    dismissing.dismiss(lake, feed, given_up, signed(1, "lost"))
+    bring(lake, feed)
+    assert not quarantine_of(lake, feed).open
+    lay(folder, "2025-11-20/03/a.json", drop(*again))
+    return feed
+
+
+def test_what_was_decided_of_a_record_is_not_asked_again_where_its_file_has_grown(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    feed = decided_and_landed_again(lake, folder, BORN, UNFIT, BROKEN, NEWER, '{"other": }')
+    made = bring(lake, feed)[1]
+    found = quarantine_of(lake, feed)
+    assert [one.source_location[2] for one in found.open] == [5]
+    # Of the two records that were decided, and of the two that are the same.
+    assert made.violations["nothing_quarantined"] == 1
+    same = "the same record of an earlier landing of this object was"
+    reasons = {(one.source_location[2], one.decided.reason) for one in found.records if one.decided}
+    assert reasons == {
+        *((2, "a typo"), (2, f"{same} repaired by ann: a typo")),
+        *((3, "lost"), (3, f"{same} dismissed by ann: lost")),
+    }
+    # The repaired record's event is in gold by the payload that was given for the first landing.
+    assert names(lake, feed) == {1: "Cleo"}
+    steps = explained(lake, feed, PETS, "pets", ["1"]).steps
+    assert [(one.row or {})["name"] for one in steps] == ["Ada", "Bea", "Cleo"]
+    assert is_proved(lake, feed, tmp_path / "proof")
+    # It grows on, and a rebuild decides nothing anew.
+    again = (BORN, UNFIT, BROKEN, NEWER, '{"other": }', BROKEN)
+    lay(folder, "2025-11-20/03/a.json", drop(*again))
+    bring(lake, feed)
+    assert [one.source_location[2] for one in quarantine_of(lake, feed).open] == [5, 5, 6]
+    assert rebuild.rebuild_in(lake, feed) == 0
+    assert names(lake, feed) == {1: "Cleo"}
+
+
+def test_only_the_same_record_in_the_same_place_was_decided(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    """Other bytes where the repaired one was, and the dismissed one a line further on."""
+    other = change("U", 20, {"id": "1"}, {"id": "two", "name": "Bea"})
+    feed = decided_and_landed_again(lake, folder, BORN, other, NEWER, BROKEN)
+    bring(lake, feed)
+    assert [one.source_location[2] for one in quarantine_of(lake, feed).open] == [2, 4]
+    assert names(lake, feed) == {1: "Cleo"}
+    assert is_proved(lake, feed, tmp_path / "proof")
+
+
+def test_a_repair_that_is_refused_itself_decides_nothing_of_the_next_landing(
+    lake: Lake, folder: Path
+) -> None:
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, UNFIT))
+    feed = a_feed(folder)
+    bring(lake, feed)
+    worse = change("U", 20, {"id": "1"}, {"id": "two", "name": "Bea"}).encode()
+    repairing.repair(lake, feed, [Repaired(the_open_one(lake, feed), worse)], signed(), unseen=True)
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, UNFIT, NEWER))
+    bring(lake, feed)
+    assert [one.source_location[2] for one in quarantine_of(lake, feed).open] == [2, 2]
 
 
 def test_a_record_stays_open_where_its_object_landed_again_until_somebody_decides(
