@@ -14,8 +14,9 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping import accounting, gold_sizes, window_progress
+from assets.bookkeeping import accounting, decisions, gold_sizes, window_progress
 from assets.bookkeeping.gold_sizes import TableSize
+from assets.bookkeeping.quarantine.totals import totals
 from assets.columns.silver import QUARANTINE_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
@@ -61,7 +62,8 @@ class FeedReport:
 
     ``windows``: the newest, oldest first. ``all_windows``: how many there are; ``outcomes``: of all of them together.
     ``tables``: the events of each table, by what became of them, over all windows. ``reasons``: how many events of the
-    ``windows`` are in quarantine, by reason. ``gold``: the tables as they are now. ``growth``: gold after each run,
+    ``windows`` are in quarantine, by reason; ``waiting`` and ``dismissed``: how many of all windows there wait for
+    somebody, and how many somebody gave up. ``gold``: the tables as they are now. ``growth``: gold after each run,
     oldest first.
     """
 
@@ -70,6 +72,8 @@ class FeedReport:
     outcomes: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
+    waiting: int = 0
+    dismissed: int = 0
     gold: Sequence[TableSize] = ()
     growth: Sequence[SizeAfterRun] = ()
 
@@ -93,6 +97,7 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
         row["window"]: row["finished_at"]
         for row in progress.rows(["window", "finished_at"], {"window": shown})
     }
+    waiting, dismissed = _decided(lake, feed, rows)
     return FeedReport(
         windows=[
             WindowFacts(
@@ -107,6 +112,8 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
         outcomes={name: pc.sum(rows[name]).as_py() or 0 for name in names},
         tables=_of_tables(rows, names),
         reasons=_reasons(lake, feed, shown),
+        waiting=waiting,
+        dismissed=dismissed,
         gold=gold_sizes.sizes_now(lake, feed) if sizes is None else sizes,
         growth=_growth(lake, feed),
     )
@@ -155,6 +162,19 @@ def _reasons(lake: Lake, feed: Feed, windows: Collection[str]) -> dict[str, int]
     rows = lake.in_process_table(Layer.QUARANTINE, feed.name).read(_REASON, {"window": windows})
     counted = rows["reason"].value_counts().to_pylist()
     return dict(Counter({one["values"]: one["counts"] for one in counted}).most_common())
+
+
+def _decided(lake: Lake, feed: Feed, accounts: pa.Table) -> tuple[int, int]:
+    """How many events in quarantine wait for somebody, and how many are dismissed.
+
+    Quarantine is read of windows alone in which something was dismissed: of all others the accounts say how many wait.
+    """
+    feed = decisions.with_recorded(lake, feed)
+    windows = {one.window for one in feed.decisions.dismissals}
+    is_in = pc.is_in(accounts["window"], pa.array(sorted(windows), pa.string()))
+    waiting = pc.sum(accounts.filter(pc.invert(is_in))["quarantined"]).as_py() or 0
+    found = totals(lake, feed, windows)
+    return waiting + found.open_events, found.dismissed
 
 
 def _growth(lake: Lake, feed: Feed) -> list[SizeAfterRun]:

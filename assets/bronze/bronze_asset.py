@@ -155,5 +155,7 @@ def objects_of_windows(feed: Feed, objects: Iterable[LandedObject]) -> dict[str,
         numbers["objects"] += 1
         numbers["bytes"] += one.size
         lag = one.modified_at - parse_window(one.window, feed.window) - STEPS[feed.window]
-        numbers["landing_lag_seconds"] = max(numbers["landing_lag_seconds"], lag.total_seconds())
+        numbers["landing_lag_seconds"] = max(
+            numbers["landing_lag_seconds"], round(lag.total_seconds(), 1)
+        )
     return found

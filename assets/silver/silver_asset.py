@@ -132,7 +132,7 @@ def facts(accounts: Sequence[StoredAccount]) -> dict[str, float | dg.MetadataVal
 
 def source_lag(age: timedelta | None) -> dict[str, float]:
     """How old the newest event of a window was when the window ended; nothing where its events have no times."""
-    return {} if age is None else {"source_lag_seconds": age.total_seconds()}
+    return {} if age is None else {"source_lag_seconds": round(age.total_seconds(), 1)}
 
 
 def summary(feed: Feed, total: Mapping[str, int]) -> str:

@@ -42,13 +42,20 @@ class Totals:
     dismissed: int
     open_records: int
 
+    @property
+    def open_events(self) -> int:
+        """How many events wait for somebody: none that came too late, and none that is dismissed."""
+        return sum(self.reasons.values()) - self.reasons.get(REASON, 0) - self.dismissed
 
-def totals(lake: Lake, feed: Feed) -> Totals:
-    """What quarantine has in all; ``feed``: with its recorded decisions."""
+
+def totals(lake: Lake, feed: Feed, windows: Collection[str] | None = None) -> Totals:
+    """What quarantine has in all, or of some windows; ``feed``: with its recorded decisions."""
     reasons, dismissed = Counter[str](), 0
     source_locations = [SOURCE_LOCATIONS.empty_table()]
     given_up = feed.decisions.dismissed()
-    for rows in _some_at_once(lake.in_process_table(Layer.QUARANTINE, feed.name).each(_READ)):
+    where = None if windows is None else {"window": windows}
+    quarantine = lake.in_process_table(Layer.QUARANTINE, feed.name)
+    for rows in _some_at_once(quarantine.each(_READ, where)):
         counts = rows["reason"].value_counts().to_pylist()
         reasons.update({one["values"]: one["counts"] for one in counts})
         undecided = rows.filter(pc.not_equal(rows["reason"], REASON))

@@ -57,6 +57,8 @@ def svg_of(plot: Plot, says: str) -> str:
     # As text and not as a tree: where lxml is installed, pygal's tree is one of its own.
     root = ElementTree.fromstring(_chart(plot).render(is_unicode=True))
     _strip(root)
+    if plot.kind != "rows":
+        _thin_out(root, max(1, -(-len(plot.labels) // LABELS[plot.kind])))
     _say_values(root, [*plot.series])
     root.set("role", "img")
     root.set("aria-label", says)
@@ -90,12 +92,12 @@ def _chart(plot: Plot) -> Any:
         width=WIDTH,
         height=max(90, 40 + 26 * len(plot.labels)) if rows else HEIGHT,
         margin=8,
+        # The first label, and the last, stand half beside the plot.
+        margin_left=20 if plot.kind == "lines" else 8,
         margin_right=8 if plot.kind in ("bars", "rows") else 44,
         css=(),
         js=(),
         show_legend=False,
-        show_minor_x_labels=rows,
-        x_labels_major_every=None if rows else max(1, -(-len(plot.labels) // LABELS[plot.kind])),
         truncate_label=-1,
         max_scale=6,
         min_scale=2,
@@ -130,6 +132,19 @@ def _strip(node: ElementTree.Element) -> None:
             node.remove(child)
         else:
             _strip(child)
+
+
+def _thin_out(root: ElementTree.Element, every: int) -> None:
+    """Leave of the labels below a plot the first, and then each so many.
+
+    pygal would compare them by their texts, and of several runs within one minute write every label over the next.
+    """
+    for axis in root.iter(f"{{{SVG}}}g"):
+        if axis.get("class") == "axis x":
+            labelled = [one for one in axis if one.get("class") == "guides"]
+            for number, one in enumerate(labelled):
+                if number % every:
+                    axis.remove(one)
 
 
 def _say_values(root: ElementTree.Element, names: Sequence[str]) -> None:

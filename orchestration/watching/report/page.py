@@ -50,15 +50,19 @@ def _tiles(feed: Feed, facts: FeedReport, now: datetime) -> Iterator[str]:
         seconds = (now - parse_window(newest, feed.window) - STEPS[feed.window]).total_seconds()
         since = f"ended {spoken_seconds(seconds)} ago" if seconds > 0 else "still open"
     events = facts.outcomes.get("events", 0)
-    quarantined = sum(facts.outcomes.get(name, 0) for name in ("quarantined", "too_late"))
-    share = f"{100 * quarantined / events:.2g} % of the events" if events else "no events"
     rows = sum(one.rows for one in facts.gold)
     tombstones = sum(one.tombstones for one in facts.gold)
     yield _tile("newest window in gold", newest or "–", since)
     yield _tile("windows", f"{facts.all_windows:,}", f"the newest {len(facts.windows):,} are shown")
     yield _tile("source events", f"{events:,}", f"{facts.outcomes.get('changes', 0):,} changes")
     yield _tile("rows in gold", f"{rows:,}", f"{tombstones:,} tombstones")
-    yield _tile("in quarantine", f"{quarantined:,}", share, is_bad=quarantined > 0)
+    waiting = facts.waiting
+    parts = [
+        f"{100 * waiting / events:.2g} % of the events" if waiting and events else "nothing waits",
+        *([f"{facts.dismissed:,} dismissed"] if facts.dismissed else []),
+        *([f"{late:,} too late"] if (late := facts.outcomes.get("too_late", 0)) else []),
+    ]
+    yield _tile("waiting in quarantine", f"{waiting:,}", ", ".join(parts), is_bad=waiting > 0)
 
 
 def _tile(name: str, value: str, more: str, *, is_bad: bool = False) -> str:

@@ -79,7 +79,9 @@ def numbers_of(feed: Feed, facts: FeedReport) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for one in facts.windows:
         numbers = {"late_changes": one.late, "seconds_to_gold": seconds_to_gold(feed, one)}
-        found[one.window] = {name: value for name, value in numbers.items() if value is not None}
+        found[one.window] = {
+            name: round(value, 1) for name, value in numbers.items() if value is not None
+        }
     return found
 
 

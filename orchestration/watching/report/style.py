@@ -30,7 +30,7 @@ main{display:grid;gap:.75rem;grid-template-columns:repeat(auto-fit,minmax(min(10
 figure{margin:0}.legend{display:flex;flex-wrap:wrap;gap:.15rem .9rem;margin:0 0 .25rem;padding:0;list-style:none;
 font-size:.85rem}
 .legend i{display:inline-block;width:.7rem;height:.7rem;margin-right:.35rem;border-radius:.15rem}
-svg{display:block;width:100%;max-width:34rem;height:auto}
+svg{display:block;width:100%;max-width:34rem;height:auto;overflow:visible}
 svg text{font-size:12px;fill:var(--soft)}
 svg .axis.x text{text-anchor:middle}
 svg .axis.y text,svg .horizontal .axis.y text{text-anchor:end}

@@ -8,16 +8,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from xml.etree import ElementTree
 
 import dagster as dg
 import pytest
 
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, SizeAfterRun, WindowFacts
+from assets.audit.status import status_of
 from assets.bookkeeping import gold_sizes, window_progress
+from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.gold_sizes import EndedRun, TableSize
+from assets.bookkeeping.quarantine.opened import quarantine_of
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.upkeep import dismissing
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.cli.documents.report import report
@@ -28,7 +33,7 @@ from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
 from orchestration.watching import pages
 from orchestration.watching.report import plots, stored
-from orchestration.watching.report.figures import Plot
+from orchestration.watching.report.figures import SVG, Plot, svg_of
 from orchestration.watching.report.page import page_of
 from tests.services.seaweed import Store, store
 from tests.support.pet_feed import PETS, bring, change, drop, lay
@@ -117,6 +122,7 @@ def test_the_facts_are_those_of_the_tables(lake: Lake, feed: Feed) -> None:
     assert found.reasons == {"damaged_record": 1}
     assert found.gold == [TableSize("pets", 1, 1)]
     assert found.growth == [SizeAfterRun(NOW, 1, 1)]
+    assert (found.waiting, found.dismissed) == (1, 0)
 
 
 def test_a_feed_that_was_never_read_has_a_report_that_says_so(lake: Lake, feed: Feed) -> None:
@@ -125,6 +131,30 @@ def test_a_feed_that_was_never_read_has_a_report_that_says_so(lake: Lake, feed: 
     page = page_of(feed, feed_report.facts_of(lake, feed), NOW)
     assert "No window has an event yet." in page
     assert "Nothing of these windows is in quarantine." in page
+
+
+def test_what_waits_in_quarantine_is_counted_apart_from_what_was_dismissed(
+    lake: Lake, feed: Feed
+) -> None:
+    lay(Path(feed.landing), "2025-11-20/02/a.json", drop("{", "["))
+    bring(lake, feed)
+    quarantine = quarantine_of(lake, feed)
+    assert "waiting in quarantine</dt><dd>3</dd>" in page_of(
+        feed, feed_report.facts_of(lake, feed), NOW
+    )
+    signed = Signature(NOW, "ann", "lost")
+    dismissing.dismiss(lake, feed, quarantine.open[:1], signed)
+    found = feed_report.facts_of(lake, feed)
+    assert (found.waiting, found.dismissed) == (2, 1)
+    dismissing.dismiss(lake, feed, quarantine.open, signed)
+    found = feed_report.facts_of(lake, feed)
+    assert (found.waiting, found.dismissed) == (0, 3)
+    page = page_of(feed, found, NOW)
+    assert "<div><dt>waiting in quarantine</dt><dd>0</dd>" in page
+    assert "<dd class='more'>nothing waits, 3 dismissed</dd>" in page
+    state = status_of(lake, feed)
+    assert state is not None
+    assert (state.open_records, state.dismissed) == (found.waiting, found.dismissed)
 
 
 def test_windows_with_very_many_changes_are_not_looked_through(
@@ -197,6 +227,19 @@ def test_the_page_has_every_number_and_nothing_from_elsewhere(feed: Feed) -> Non
     assert len(page) < 200_000
 
 
+def test_labels_below_a_plot_are_few_however_many_runs_end_within_a_minute(feed: Feed) -> None:
+    """As after a history of many windows: so that none lies over another."""
+    runs = [SizeAfterRun(NOW + timedelta(seconds=number), number, 0) for number in range(40)]
+    facts = replace(many(), growth=runs)
+    (plot,) = (one.plot for one in plots.sections(feed, facts) if one.title == "Growth of gold")
+    assert plot is not None
+    drawn = ElementTree.fromstring(svg_of(plot, "growth"))
+    axis = next(one for one in drawn.iter() if one.get("class") == "axis x")
+    assert [one.text for one in axis.iter(f"{{{SVG}}}text")] == ["2025-11-20 09:00"] * 2
+    # Each run still says its numbers where the pointer rests.
+    assert sum("rows" in (one.text or "") for one in drawn.iter(f"{{{SVG}}}title")) == 40
+
+
 def test_the_same_facts_make_the_same_page(feed: Feed) -> None:
     assert page_of(feed, many(), NOW) == page_of(feed, many(), NOW)
     assert page_of(feed, many(), NOW) != page_of(feed, many(59), NOW)
@@ -248,6 +291,10 @@ def test_a_run_makes_the_page_and_notes_how_large_gold_is(
     assert shown["page"] == "/weir/reports/zoo.html"
     assert stored.opened_by_browser(lake, feed) == page.as_uri()
     assert (shown["rows"], shown["tombstones"]) == (1, 1)
+    of_windows = [values for path, values in outcome.metadata if "seconds_to_gold" in values]
+    assert of_windows
+    for values in of_windows:
+        assert values["seconds_to_gold"] == round(values["seconds_to_gold"], 1)
     assert "2025-11-20T01" in page.read_text(encoding="utf-8")
     assert [path.name for path in page.parent.iterdir()] == ["zoo.html"]
     (noted,) = gold_sizes.runs_of(lake, feed).rows()
