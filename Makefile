@@ -103,15 +103,13 @@ clean: ## remove the environment, Dagster's history and caches; landing/ and war
 	@echo "Tables and drops are kept: for a fresh demo, remove landing/ and warehouse/ yourself."
 
 # Set-up: the machine is checked first, so that what is missing is reported before anything is downloaded.
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock .ci/uv.lock pyproject.toml
 	@if command -v $(PYTHON) >/dev/null 2>&1; then $(PYTHON) -I orchestration/spark/java.py; \
 		else echo "error: there is no $(PYTHON); install Python 3.11 to 3.14 with venv" >&2; exit 1; fi
-	@echo "Setting up in $(VENV) with $$($(PYTHON) --version): some minutes and 1 GB, once."
+	@echo "Setting up in $(VENV) with $$($(PYTHON) --version): a minute or two and 2 GB, once."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -I orchestration/installation.py requirements.lock
-	@echo "installing Weir itself, and the jars that Spark needs"
-	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --disable-pip-version-check --quiet \
-		--no-build-isolation --no-deps -e .
+	@$(BIN)/python -I orchestration/installation.py .ci/uv.lock requirements.lock
+	@echo "the jars that Spark needs"
 	@$(BIN)/python -m orchestration.spark.jars
 	@touch $@
 	@echo "Weir is set up."

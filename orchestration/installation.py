@@ -1,169 +1,119 @@
-"""Installs what requirements.lock pins, and says how far it is in a dozen lines where pip has hundreds.
+"""Installs what requirements.lock pins, and Weir itself, by uv, from where pip is set up to find packages.
 
-A step of set-up, run by the new environment's own Python before there is anything in it: standard library only, and
-no import of Weir's own. What pip says is kept, and shown in full where it fails. Not here: where packages come from,
-which is what pip is set up for, and what comes before and after (Makefile).
+A step of set-up, run by the new environment's own Python before there is anything in it: standard library only, and no
+import of Weir's own. uv is fetched by pip, under a hash, like everything else.
 """
 
 from __future__ import annotations
 
+import ast
 import os
-import queue
-import re
+import shutil
 import subprocess
 import sys
-import sysconfig
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from time import monotonic
-from typing import TextIO
+from typing import IO, TextIO
 
-PIP = (
-    *(sys.executable, "-m", "pip", "install", "--disable-pip-version-check"),
-    *("--progress-bar", "off", "--no-color", "--require-hashes", "-r"),
-)
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+BY_PIP = (*PIP, "install", "--quiet", "--require-hashes", "-r")
+UV = (str(Path(sys.executable).with_name("uv")), "pip", "install", "--python", sys.executable)
+BY_UV = (*UV, "--require-hashes", "-r")
+ITSELF = (*PIP, "install", "--quiet", "--no-deps", "--no-build-isolation", "-e", ".")
 
-PARTS = 4
-"""Where lines stay, as in a log, there is one for each of so many parts of the way."""
-PATIENCE = 30.0
-"""Seconds without a line after which one is printed all the same; doubled each time."""
+NEEDED = 3 * 2**30
+"""How many bytes the environment, what is kept of its packages, and the jars have together, with some room."""
 
-_FETCHED = re.compile(
-    r"\s*(?:Downloading|Using cached|Processing) (\S+\.(?:whl|tar\.gz|zip))(?: .*)?"
-)
-_SKIPPED = re.compile(r"Ignoring \S+: markers .*")
-_INSTALLING = re.compile(r"Installing collected packages: (.*)")
-_WARNING = re.compile(r"(?:WARNING|DEPRECATION): .*")
-_FAULT = re.compile(r"\s*(?:ERROR|error|Traceback)\b.*")
-"""Where pip's message begins: what comes behind it belongs to it, and nothing of it is left out."""
-
-
-class Progress:
-    """How far pip is, by what it says and by what is there, and the line that tells so."""
-
-    def __init__(self, pins: int, out: TextIO, *, rewrites: bool) -> None:
-        """``rewrites``: a terminal, where a line takes the place of the one before."""
-        self._said: list[str] = []
-        self._out = out
-        self._rewrites = rewrites
-        self._began = self._last = monotonic()
-        self._patience = PATIENCE
-        self._wanted = pins
-        self._fetched: set[str] = set()
-        self._installing = 0
-        self._there_before = 0
-        self._part = 0
-        self._is_open = False
-
-    def take(self, line: str) -> None:
-        """Note a line of pip; a warning is shown at once, for it may tell why nothing goes on."""
-        self._said.append(line)
-        if found := _FETCHED.fullmatch(line):
-            self._fetched.add(found[1])
-        elif _SKIPPED.fullmatch(line):
-            self._wanted -= 1
-        elif found := _INSTALLING.fullmatch(line):
-            self.show(is_last=True)
-            self._installing = len(found[1].split(", "))
-            self._there_before, self._part = _installed(), 0
-        elif _WARNING.fullmatch(line):
-            self._close()
-            print(line, file=self._out, flush=True)
-
-    def show(self, *, is_last: bool = False) -> None:
-        """Say how far it is, where that is news; and at the end of a stretch in any case."""
-        if self._installing:
-            verb, wanted, done = "installing", self._installing, _installed() - self._there_before
-        else:
-            verb, wanted, done = "fetching", self._wanted, len(self._fetched)
-        # The one that pip puts in the place of an older one is not there for a moment.
-        done = wanted if is_last else max(0, min(done, wanted))
-        now = monotonic()
-        text = f"{verb} packages: {done} of {wanted}, {now - self._began:.0f} s"
-        part = PARTS * done // max(1, wanted)
-        if self._rewrites:
-            print(f"\r{text}\033[K", end="", file=self._out, flush=True)
-            self._is_open = True
-            if is_last:
-                self._close()
-        elif part > self._part or now - self._last > self._patience:
-            if part == self._part:
-                self._patience *= 2
-            self._part, self._last = part, now
-            print(text, file=self._out, flush=True)
-
-    def failed(self) -> None:
-        """Show pip's message: all that it has said where the message has no known beginning."""
-        self._close()
-        faults = (at for at, line in enumerate(self._said) if _FAULT.fullmatch(line))
-        for line in self._said[next(faults, 0) :]:
-            print(line, file=self._out, flush=True)
-
-    def _close(self) -> None:
-        if self._is_open:
-            print(file=self._out, flush=True)
-        self._is_open = False
+SETTINGS = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "no-index": "UV_NO_INDEX",
+    "trusted-host": "UV_INSECURE_HOST",
+    "timeout": "UV_HTTP_TIMEOUT",
+    "default-timeout": "UV_HTTP_TIMEOUT",
+    "cert": "SSL_CERT_FILE",
+    "proxy": "ALL_PROXY",
+}
+"""What uv's variables are called for what pip is set up with (https://docs.astral.sh/uv/reference/environment/)."""
 
 
-def pins(lock: str) -> int:
-    """How many packages a lock names, for all systems and Pythons together."""
-    return len(re.findall(r"^[A-Za-z0-9][^\s=]*==", lock, flags=re.MULTILINE))
+def settings(told: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Pip's settings as uv takes them; what the environment tells uv itself stays as it is.
+
+    ``told``: what ``pip config list`` prints, a setting a line: ``global.index-url='…'``, ``:env:.cert='…'``.
+    """
+    found: dict[str, tuple[int, str]] = {}
+    for line in told.splitlines():
+        place, _, value = line.partition("=")
+        section, _, key = place.rpartition(".")
+        name = SETTINGS.get(key)
+        # A variable counts more than a file, and what a file says of installing more than what it says of everything.
+        rank = {"global": 0, "install": 1, ":env:": 2}.get(section)
+        if name and rank is not None and rank >= found.get(name, (0, ""))[0]:
+            found[name] = (rank, " ".join(str(ast.literal_eval(value)).split()))
+    return {name: value for name, (_, value) in found.items() if name not in environment}
 
 
-def install(command: Sequence[str], progress: Progress) -> int:
-    """Run pip, show how far it is, and give its exit code."""
-    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+def lines_worth_showing(said: IO[str]) -> Iterator[str]:
+    """What uv says, but for the lines that name each of some two hundred packages, once it is there."""
+    for line in said:
+        if not line.startswith((" + ", " - ", " ~ ", " Downloaded ", "   Building ")):
+            yield line
+
+
+def carried_out(command: Sequence[str], environment: Mapping[str, str], out: TextIO) -> int:
+    """Run uv, show what it says, and give its exit code."""
     with subprocess.Popen(
         command,
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
     ) as process:
-        reader = threading.Thread(target=_read, args=(process.stdout, lines))
-        reader.start()
-        while (line := _next(lines)) is not None:
-            if line:
-                progress.take(line.rstrip())
-            progress.show()
-        reader.join()
-    if process.returncode:
-        progress.failed()
-    else:
-        progress.show(is_last=True)
+        assert process.stdout is not None  # it was asked for
+        for line in lines_worth_showing(process.stdout):
+            print(line, end="", file=out, flush=True)
     return process.returncode
 
 
-def _next(lines: queue.SimpleQueue[str | None]) -> str | None:
-    """Give the next line with its end, nothing where none comes for a while, and ``None`` behind the last one."""
+def too_little_room(folder: Path) -> str | None:
+    """What to say where the disk has too little room for the environment."""
+    free = shutil.disk_usage(folder).free
+    if free >= NEEDED:
+        return None
+    gigabytes = f"{free / 2**30:.1f} GB free in {folder}, and {NEEDED / 2**30:.0f} GB are needed"
+    return f"error: there are {gigabytes}: make room, or clone Weir onto another disk"
+
+
+UNREACHED = """\
+error: the packages could not be installed; what stopped it stands above. They come from where pip finds packages: \
+where this machine has no way there, name one that it has in pip's own settings (index-url, find-links, proxy, cert)."""
+
+
+def main(locks: Sequence[str]) -> int:
+    """Install uv by the first lock, and by uv the packages of the second, and Weir."""
+    of_uv, of_all = locks
+    if fault := too_little_room(Path.cwd()):
+        print(fault, file=sys.stderr)
+        return 1
     try:
-        return lines.get(timeout=0.5)
-    except queue.Empty:
-        return ""
-
-
-def _read(output: TextIO, lines: queue.SimpleQueue[str | None]) -> None:
-    for line in output:
-        lines.put(line)
-    lines.put(None)
-
-
-def _installed() -> int:
-    folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    return sum(1 for folder in folders for _ in Path(folder).glob("*.dist-info"))
-
-
-def main(lock: str) -> int:
-    """Install the packages of this lock into the environment of this Python."""
-    is_terminal = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    progress = Progress(pins(Path(lock).read_text()), sys.stdout, rewrites=is_terminal)
-    try:
-        return install([*PIP, lock], progress)
+        asked = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=True)
+        environment = {**os.environ, **settings(asked.stdout, os.environ)}
+        if subprocess.call([*BY_PIP, of_uv]) or carried_out(
+            [*BY_UV, of_all], environment, sys.stdout
+        ):
+            # pip has ways that uv lacks: a keyring, a client's certificate, a platform without uv.
+            print("uv could not install the packages; pip tries, which takes minutes", flush=True)
+            if code := subprocess.call([*BY_PIP, of_all]):
+                print(UNREACHED, file=sys.stderr)
+                return code
+        return subprocess.call(ITSELF, env={**os.environ, "PYTHONWARNINGS": "ignore"})
     except KeyboardInterrupt:
         return 130
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

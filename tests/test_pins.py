@@ -65,15 +65,16 @@ def test_what_is_asked_for_has_a_lock() -> None:
 
 
 def test_every_installation_asks_for_hashes_or_fetches_nothing() -> None:
-    assert "--require-hashes" in installation.PIP
+    assert "--require-hashes" in installation.BY_PIP
+    assert "--require-hashes" in installation.BY_UV
+    # Weir itself is here, and needs nothing to be built.
+    assert {"--no-deps", "--no-build-isolation", "-e"} <= {*installation.ITSELF}
     assert "--require-hashes" in Path(environments.__file__).read_text()
     makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")
     lines = [line for line in makefile.splitlines() if re.search(r"\bpip\b.* install\b", line)]
-    assert len(lines) == 2
-    for line in lines:
-        fetches_nothing = "--no-deps -e ." in line and "--no-build-isolation" in line
-        assert "--require-hashes -r" in line or fetches_nothing, line
-    assert "orchestration/installation.py requirements.lock" in makefile
+    assert len(lines) == 1
+    assert "--require-hashes -r" in lines[0]
+    assert "orchestration/installation.py .ci/uv.lock requirements.lock" in makefile
 
 
 def test_every_jar_has_one_version_and_its_digest() -> None:

@@ -1,111 +1,99 @@
 from __future__ import annotations
 
 import io
+import shutil
+import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
 from orchestration import installation
-from orchestration.installation import Progress, install, pins
+from orchestration.installation import carried_out, settings, too_little_room
 
-LOCK = """\
-# made by: make lock
-alpha==1.0 \\
-    --hash=sha256:00
-    # via weir (pyproject.toml)
-beta[extra]==2.0 ; sys_platform == "win32" \\
-    --hash=sha256:01
-gamma-delta==3.0 \\
-    --hash=sha256:02
+CONFIGURED = """\
+:env:.cert='/etc/ssl/ours.pem'
+:env:.disable-pip-version-check='1'
+:env:.no-index='true'
+global.extra-index-url='https://one.example/simple\\nhttps://two.example/simple'
+global.index-url='https://everything.example/simple'
+global.timeout='30'
+install.index-url='https://installing.example/simple'
+freeze.timeout='10'
 """
 SAID = """\
-Looking in links: somewhere
-Ignoring beta: markers 'sys_platform == "win32"' don't match your environment
-Collecting alpha==1.0 (from -r requirements.lock (line 2))
-  Downloading alpha-1.0-py3-none-any.whl.metadata (1 kB)
-  Downloading alpha-1.0-py3-none-any.whl (4 kB)
-Collecting gamma-delta==3.0 (from -r requirements.lock (line 7))
-  Using cached gamma_delta-3.0.tar.gz (9 MB)
-"""
-DONE = """\
-Installing collected packages: gamma-delta, alpha
-Successfully installed alpha-1.0 gamma-delta-3.0
-"""
-FAULT = """\
-WARNING: Retrying after connection broken
-ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.
-    alpha==1.0 from somewhere:
-        Expected sha256 00
-             Got        03
+Downloading numpy (15.9MiB)
+ Downloaded numpy
+   Building pyspark==4.2.0
+      Built pyspark==4.2.0
+Prepared 2 packages in 2.62s
+Installed 2 packages in 1.59s
+ + numpy==2.4.1
+ ~ pyspark==4.2.0
 """
 
 
-def run(said: str, code: int = 0, *, rewrites: bool = False) -> tuple[int, str]:
-    """What is shown where pip says this and ends with this code."""
+def test_pips_settings_are_uvs_under_other_names() -> None:
+    assert settings(CONFIGURED, {}) == {
+        "SSL_CERT_FILE": "/etc/ssl/ours.pem",
+        "UV_NO_INDEX": "true",
+        "UV_INDEX": "https://one.example/simple https://two.example/simple",
+        "UV_DEFAULT_INDEX": "https://installing.example/simple",
+        "UV_HTTP_TIMEOUT": "30",
+    }
+
+
+def test_what_is_said_to_uv_itself_counts() -> None:
+    found = settings(CONFIGURED, {"UV_DEFAULT_INDEX": "https://uv.example", "SSL_CERT_FILE": ""})
+    assert {"UV_DEFAULT_INDEX", "SSL_CERT_FILE"}.isdisjoint(found)
+
+
+def test_pip_prints_its_settings_as_they_are_read_here(tmp_path: Path) -> None:
+    (tmp_path / "pip.conf").write_text("[global]\nindex-url = https://ours.example/a'b/simple\n")
+    environment = {"PIP_CONFIG_FILE": str(tmp_path / "pip.conf"), "PIP_TIMEOUT": "7"}
+    told = subprocess.run(
+        [*installation.PIP, "config", "list"], env=environment, capture_output=True, text=True
+    ).stdout
+    assert settings(told, {})["UV_DEFAULT_INDEX"] == "https://ours.example/a'b/simple"
+    assert settings(told, {})["UV_HTTP_TIMEOUT"] == "7"
+
+
+def test_a_line_for_each_package_is_left_out() -> None:
     out = io.StringIO()
-    command = [sys.executable, "-c", f"print({said!r}, end=''); raise SystemExit({code})"]
-    return install(command, Progress(pins(LOCK), out, rewrites=rewrites)), out.getvalue()
-
-
-def without_seconds(shown: str) -> list[str]:
-    return [line.rpartition(", ")[0] for line in shown.splitlines()]
-
-
-def test_pins_are_counted_and_not_their_hashes() -> None:
-    assert pins(LOCK) == 3
-
-
-def test_it_says_how_far_it_is_and_nothing_else() -> None:
-    code, shown = run(SAID + DONE)
-    assert code == 0
-    assert without_seconds(shown) == [
-        "fetching packages: 1 of 2",
-        "fetching packages: 2 of 2",
-        "installing packages: 2 of 2",
+    said = [sys.executable, "-c", f"print({SAID!r}, end=''); raise SystemExit(3)"]
+    assert carried_out(said, {}, out) == 3
+    assert out.getvalue().splitlines() == [
+        "Downloading numpy (15.9MiB)",
+        "      Built pyspark==4.2.0",
+        "Prepared 2 packages in 2.62s",
+        "Installed 2 packages in 1.59s",
     ]
 
 
-def test_in_a_terminal_a_line_takes_the_place_of_the_one_before() -> None:
-    _, shown = run(SAID + DONE, rewrites=True)
-    *stretches, end = shown.split("\n")
-    assert [stretch.rpartition("\r")[2].rpartition(", ")[0] for stretch in stretches] == [
-        "fetching packages: 2 of 2",
-        "installing packages: 2 of 2",
-    ]
-    assert end == ""
-
-
-@pytest.mark.parametrize("rewrites", [False, True])
-def test_where_pip_fails_its_message_is_shown_whole_and_warnings_once(rewrites: bool) -> None:
-    code, shown = run(SAID + FAULT, 1, rewrites=rewrites)
-    assert code == 1
-    warning, message = FAULT.split("\n", 1)
-    assert shown.endswith(f"\n{message}")
-    assert shown.count(f"{warning}\n") == 1
-    assert "Collecting" not in shown
-
-
-def test_a_fault_that_begins_otherwise_is_shown_with_all_that_was_said() -> None:
-    _, shown = run("no module named pip\n", 1)
-    assert shown == "no module named pip\n"
-
-
-def test_where_nothing_comes_for_long_it_says_so_ever_more_seldom(
-    monkeypatch: pytest.MonkeyPatch,
+def test_what_cannot_be_found_is_named_by_uv_and_pip_and_what_to_set_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    now = 0.0
-    monkeypatch.setattr(installation, "monotonic", lambda: now)
-    out = io.StringIO()
-    progress = Progress(100, out, rewrites=False)
-    for second in range(600):
-        now = float(second)
-        progress.show()
-    times = [line.rpartition(", ")[2] for line in out.getvalue().splitlines()]
-    assert times == ["31 s", "92 s", "213 s", "454 s"]
+    """With the uv that is there, and no way to any package."""
+    (tmp_path / "none.lock").write_text("")
+    pinned = f"weir-has-no-such-package==1.0 --hash=sha256:{'0' * 64}\n"
+    (tmp_path / "all.lock").write_text(pinned)
+    for tool in ("UV", "PIP"):
+        monkeypatch.setenv(f"{tool}_NO_INDEX", "1")
+        monkeypatch.setenv(f"{tool}_FIND_LINKS", str(tmp_path))
+    assert installation.main([str(tmp_path / "none.lock"), str(tmp_path / "all.lock")])
+    told = capfd.readouterr()
+    assert "weir-has-no-such-package" in told.out
+    assert "uv could not install the packages; pip tries" in told.out
+    assert "name one that it has in pip's own settings (index-url, find-links" in told.err
 
 
-def test_the_installation_asks_for_hashes_and_names_no_place(root: Path) -> None:
-    assert "--require-hashes" in installation.PIP
-    text = (root / "orchestration" / "installation.py").read_text()
-    assert "://" not in text and "index-url" not in text
+def test_a_disk_that_is_too_small_is_told_before_anything_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(9, 8, 2**30))
+    told = f"1.0 GB free in {tmp_path}, and 3 GB are needed: make room, or clone"
+    assert told in str(too_little_room(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(9, 0, 2**40))
+    assert too_little_room(tmp_path) is None
