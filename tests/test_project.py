@@ -61,7 +61,9 @@ def make(folder: Path, *arguments: str, path: str) -> subprocess.CompletedProces
 def tree(tmp_path: Path, root: Path) -> Path:
     """What set-up looks at, where nothing is set up."""
     (tmp_path / "tree" / "orchestration" / "spark").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "requirements.lock", "orchestration/spark/java.py"):
+    (tmp_path / "tree" / ".ci").mkdir()
+    locks = ("requirements.lock", ".ci/uv.lock")
+    for name in ("Makefile", "pyproject.toml", *locks, "orchestration/spark/java.py"):
         shutil.copy(root / name, tmp_path / "tree" / name)
     return tmp_path / "tree"
 

@@ -107,11 +107,12 @@ def test_a_range_of_a_thousand_windows_is_no_more_work_than_one_of_ten(
     of_many, lines_of_many = weir_run(many, range_of(0, 999)), capfd.readouterr().err.splitlines()
     assert of_few["runs"] == of_many["runs"] == 1
     assert not of_many - of_few
-    assert f"zoo: nothing landed in 8 of 10 windows: {window(0)} .. {window(9)}" in lines_of_few
-    assert (
-        f"zoo: nothing landed in 998 of 1,000 windows: {window(0)} .. {window(999)}"
-        in lines_of_many
+    quiet = f"{window(0)} .. {window(2)}, {window(4)} .. {window(6)}, {window(8)} .. {window(9)}"
+    assert f"zoo: nothing landed in 8 of 10 windows: {quiet}" in lines_of_few
+    quiet = (
+        f"{window(0)} .. {window(2)}, {window(4)} .. {window(906)}, {window(908)} .. {window(999)}"
     )
+    assert f"zoo: nothing landed in 998 of 1,000 windows: {quiet}" in lines_of_many
     assert len(steps_in(lines_of_many)) == len(steps_in(lines_of_few))
     # Once more, with all in gold: no run of Dagster's for what lies between.
     again = weir_run(many, range_of(0, 999))
