@@ -1,8 +1,4 @@
-"""What must be true of what was read of topics and of files, before anybody asks what the records mean.
-
-Put here each rule of bronze. Not here: rules of what the records mean (``silver``), and counting
-(``assets/bronze/offset_gaps``, ``operation_gaps``).
-"""
+"""What must be true of what was read of topics and of files, before anybody asks what the records mean."""
 
 from __future__ import annotations
 

@@ -1,15 +1,11 @@
-"""Data Docs: Great Expectations' own pages of the results that runs have stored, and of the suites behind them.
-
-Put here what renders them. Not here: what a stored result is (``validation_results``), and where a feed's folder is
-(``assets/quality``).
-"""
+"""Data Docs: Great Expectations' own pages of the results that runs have stored, and of the suites behind them."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
-from expectations import gx
-from expectations.rule_pages import know_rules
+from expectations import suites
 
 LISTED: Final = 100
 """So many of the newest results are on the first page, which reads each of them."""
@@ -51,14 +47,14 @@ def _shown(builder: Any) -> set[tuple[str, ...]]:
 
 
 def _suite(name: str, result: Any) -> Any:
-    module = gx.import_gx()
+    module = suites.import_gx()
     return module.ExpectationSuite(
         name=name, expectations=[one.expectation_config.to_domain_obj() for one in result.results]
     )
 
 
 def _context(folder: str) -> Any:
-    module = gx.import_gx()
+    module = suites.import_gx()
     know_rules()
     from great_expectations.data_context.types.base import DataContextConfig
 
@@ -109,3 +105,49 @@ def _backend(folder: str, ending: str | None = None) -> dict[str, str]:
     """Great Expectations' settings for the files of one folder."""
     where = {"class_name": "TupleFilesystemStoreBackend", "base_directory": folder}
     return where | ({"filepath_suffix": ending} if ending else {})
+
+
+# The built-in rules as Great Expectations' pages show them: as an expectation of their own kind.
+
+
+@cache
+def know_rules() -> None:
+    """Make Great Expectations know ``expect_rule_to_hold``, which the results of built-in rules are stored as.
+
+    Defining the class registers it, by its name; that is done here, because the base class takes seconds to import.
+    """
+    suites.import_gx()
+    from great_expectations.expectations.expectation import BatchExpectation
+    from great_expectations.render.components import (
+        CollapseContent,
+        LegacyDiagnosticRendererType,
+        RenderedTableContent,
+    )
+    from great_expectations.render.renderer.renderer import renderer
+
+    class ExpectRuleToHold(BatchExpectation):
+        """A rule of Weir's own, which a run has counted in the pass that wrote the table."""
+
+        rule: str
+        at_most: int = 0
+
+        def _validate(self, *_: Any, **__: Any) -> Any:
+            # Great Expectations takes a class without it as an abstract one.
+            raise NotImplementedError("a run has counted it")
+
+        @classmethod
+        @renderer(renderer_type=LegacyDiagnosticRendererType.UNEXPECTED_TABLE)
+        def _diagnostic_unexpected_table_renderer(
+            cls, configuration: Any = None, result: Any = None, runtime_configuration: Any = None
+        ) -> list[RenderedTableContent | CollapseContent] | None:
+            lines = result.result.get("found") if result else None
+            if not lines:
+                return None
+            return [
+                RenderedTableContent(
+                    content_block_type="table",
+                    table=[[line.removeprefix("- ")] for line in lines],
+                    header_row=["Found"],
+                    styling={"body": {"classes": ["table-bordered", "table-sm", "mt-3"]}},
+                )
+            ]

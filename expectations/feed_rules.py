@@ -1,8 +1,4 @@
-"""The built-in rules of a feed: those that its format has, as its file sets them.
-
-Put here which rules are judged, and how severely. Not here: the rules (``silver``, ``gold``, ``tigergraph``), and
-reading the feed file (``orchestration/feeds/running``).
-"""
+"""The built-in rules of a feed: those that its format has, as its file sets them."""
 
 from __future__ import annotations
 
@@ -12,8 +8,7 @@ from typing import Final
 
 from expectations import bronze, gold, silver, tigergraph
 from expectations.rule import Rule, Severity
-from transforms.feed.checks import CheckSetting
-from transforms.feed.feed import Feed
+from transforms.feed.feed import CheckSetting, Feed
 from transforms.formats import FORMATS
 
 SEVERITIES: Final[Mapping[str, Severity]] = {

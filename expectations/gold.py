@@ -1,8 +1,4 @@
-"""What must be true of a current-state table. Violations are counted over the keys that a run touches.
-
-Put here each rule of every gold table. Not here: rules of the tables of graphs (``tigergraph``), and counting
-(``assets/gold/apply_reports``).
-"""
+"""What must be true of a current-state table; violations are counted over the keys that a run touches."""
 
 from __future__ import annotations
 

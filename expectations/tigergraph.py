@@ -1,8 +1,4 @@
-"""What must be true of a graph's tables together, once all of them are applied.
-
-Put here each rule of tables that belong together. Not here: rules of a single table (``gold``), and counting
-(``assets/gold``).
-"""
+"""What must be true of a graph's tables together, once all of them are applied."""
 
 from __future__ import annotations
 

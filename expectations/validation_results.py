@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from expectations.rule import RuleResult
-from transforms.display.markdown import Markdown, bullet_texts
+from transforms.display import Markdown, bullet_texts
 
 RULE: Final = "expect_rule_to_hold"
 """What a built-in rule is called among expectations (``data_docs``)."""

@@ -24,13 +24,7 @@ from typing import Any, Final, TextIO
 
 import click
 
-from transforms.display.plain import (
-    as_visible_json,
-    hanging,
-    one_line,
-    visible,
-    visible_json,
-)
+from transforms.display import as_visible_json, hanging, one_line, visible, visible_json
 from transforms.errors import TablesFailed, WeirError
 
 FIRST_SILENCE = 1.0

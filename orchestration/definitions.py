@@ -1,8 +1,4 @@
-"""Dagster's code location: the assets, jobs, schedules and sensors of every feed.
-
-Put here what exists once a feed file exists. Not here: how an asset is made (``assets``), and what starts a run
-(``automation``).
-"""
+"""Dagster's code location: the assets, jobs, schedules and sensors of every feed."""
 
 from __future__ import annotations
 
@@ -13,34 +9,54 @@ from importlib import import_module
 
 import dagster as dg
 
-from assets.asset_keys import feed_key, gold_key, gold_keys
-from assets.bookkeeping import progress_asset
-from assets.bronze import bronze_asset
-from assets.delta.leases import is_on_store
-from assets.gold import gold_asset, undeclared_asset
-from assets.lake import Lake
-from assets.silver import silver_asset
-from assets.upkeep import upkeep_asset
-from assets.window_asset import of_feed
+from assets.bronze import asset as bronze_asset
+from assets.control import asset, discovered_tables
+from assets.feed_assets import feed_key, gold_key, gold_keys, spec_of_feed
+from assets.gold import asset as gold_asset
+from assets.gold import discovered_asset
+from assets.maintenance import asset as upkeep_asset
+from assets.silver import asset as silver_asset
+from assets.storage import delta_rs
+from assets.storage.lake import Lake, Layer
+from assets.storage.leases import is_on_store
 from orchestration.automation import (
     alert_sensor,
-    data_docs_job,
     jobs,
     object_sensor,
-    quarantine_job,
     schedules,
     topic_sensor,
+    ui_jobs,
 )
+from orchestration.automation.missing_windows import from_first_drop
 from orchestration.console import make_logs_visible
 from orchestration.feeds.load import load_feeds
+from orchestration.observability.report import asset as report_asset
 from orchestration.resources import Deployment, lake_of
-from orchestration.runs import event_batches
-from orchestration.runs.first_window import from_first_drop
-from orchestration.runs.tables_in_gold import tables_in_gold
-from orchestration.watching.report import report_asset
+from orchestration.runs import history
 from transforms.feed.feed import Feed, Table
+from transforms.feed.names import gold_name
 from transforms.formats import FORMATS
 from transforms.source_format import ExtraAsset
+
+
+def tables_in_gold(lake: Lake, feed: Feed) -> Mapping[str, Table]:
+    """The tables in gold that the feed file does not declare; none where the warehouse cannot be asked now."""
+    if not FORMATS[feed.format].describes_tables:
+        return {}
+    try:
+        folders = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse)
+        found = discovered_tables.discovered(lake, feed) if folders else {}
+    except Exception as fault:  # whatever it is, the pages come up, and the first run meets it
+        warnings.warn(f"{feed.name}: its tables in gold are not known: {fault}", stacklevel=2)
+        return {}
+    return {
+        name: table
+        for name, table in found.items()
+        if gold_name(table.name, feed.table_names) in folders
+    }
+
+
+# Dagster's code location: the assets, jobs, schedules and sensors of every feed.
 
 
 def assets_of(
@@ -64,18 +80,18 @@ def assets_of(
     nodes = nodes_of(feed, undeclared)
     tables = [gold_asset.build(feed)] if feed.tables else []
     if source.describes_tables:
-        tables.append(undeclared_asset.build(feed, nodes))
+        tables.append(discovered_asset.build(feed, nodes))
     chain = [
         bronze_asset.build(feed),
         silver_asset.build(feed),
         *tables,
-        progress_asset.build(feed),
+        asset.build(feed),
     ]
     extras = [made(extra, feed) for extra in source.extras_of(feed)]
     return [
-        of_feed(feed, landing),
+        spec_of_feed(feed, landing),
         *chain,
-        *(undeclared_asset.spec_of_table(feed, table) for table in nodes),
+        *(discovered_asset.spec_of_table(feed, table) for table in nodes),
         *extras,
         report_asset.build(feed),
         upkeep_asset.build(feed),
@@ -128,16 +144,16 @@ def build(
         assets = [one for feed in feeds for one in assets_of(feed, tables.get(feed.name, ()))]
     return dg.Definitions(
         assets=assets,
-        jobs=[jobs.build(feed, nodes_of(feed, tables.get(feed.name, ()))) for feed in feeds]
+        jobs=[jobs.build_to_gold(feed, nodes_of(feed, tables.get(feed.name, ()))) for feed in feeds]
         + [
             build(feed)
             for feed in feeds
-            for build in (jobs.build_upkeep, data_docs_job.build, quarantine_job.build)
+            for build in (jobs.build_compaction, ui_jobs.build_data_docs, ui_jobs.build_quarantine)
         ],
         schedules=[
             schedule
             for feed in feeds
-            for schedule in (schedules.build(feed, lake), schedules.build_upkeep(feed))
+            for schedule in (schedules.build(feed, lake), schedules.build_compaction(feed))
         ],
         sensors=[
             (topic_sensor if feed.reads_topics else object_sensor).build(feed, lake)
@@ -154,7 +170,7 @@ def build(
 def defs() -> dg.Definitions:
     """What ``workspace.yaml`` loads: the deployment that the environment names."""
     make_logs_visible()
-    event_batches.begin()
+    history.begin_batches()
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
     lake = lake_of(deployment.warehouse)

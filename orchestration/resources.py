@@ -1,8 +1,4 @@
-"""Which feeds, which warehouse, which Spark: the values that the environment gives to everything else.
-
-Put here whatever is read from the environment, Kafka's and S3's client settings apart, which their clients read. Not
-here: what Spark is given (``spark/settings``).
-"""
+"""Which feeds, which warehouse, which Spark: the values that the environment gives to everything else."""
 
 from __future__ import annotations
 
@@ -12,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assets import lake
-from assets.delta.leases import SECONDS, is_on_store
 from assets.executors import choice
-from assets.lake import Lake
+from assets.storage import lake
+from assets.storage.lake import Lake
+from assets.storage.leases import SECONDS, is_on_store
 from orchestration.spark import archive
 from orchestration.spark.on_first_use import SparkOnFirstUse
 from orchestration.spark.settings import WAREHOUSE, s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
-from transforms.records.limits import DEFAULTS, Limits
-from transforms.silver.conforming import discovered_tables
+from transforms.record import DEFAULT_LIMITS, Limits
+from transforms.silver import discovered_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -74,8 +70,8 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
     Raises:
         SettingMisdeclared: one of them is no size, or larger than Spark and Arrow can hold.
     """
-    largest_object = size_of(environment, OBJECT, DEFAULTS.largest_object)
-    largest_record = size_of(environment, RECORD, DEFAULTS.largest_record)
+    largest_object = size_of(environment, OBJECT, DEFAULT_LIMITS.largest_object)
+    largest_record = size_of(environment, RECORD, DEFAULT_LIMITS.largest_record)
     if largest_record > LARGEST_CELL:
         fault = f"a record may have {LARGEST_CELL:,} bytes at most: Spark and Arrow hold no larger value safely"
         raise SettingMisdeclared(RECORD, environment[RECORD], fault)

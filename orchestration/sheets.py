@@ -1,7 +1,4 @@
-"""Tables and coloured lines as they are printed at a terminal.
-
-Put here how a table looks. Not here: lines without a colour (``console``).
-"""
+"""Tables and coloured lines as they are printed at a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from transforms.display.plain import one_line
+from transforms.display import one_line
 
 _LONGEST_NAME = 48
 

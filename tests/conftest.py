@@ -14,7 +14,7 @@ from hypothesis import settings
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from assets import retries
+from assets import feed_assets
 from orchestration.spark.jars import ensure_jars
 from orchestration.spark.settings import session_config
 from tests import lanes
@@ -106,7 +106,7 @@ SERVERS = {"store", "broker", "postgres"}
 
 UNCOMPILED = {
     "spark.sql.codegen.wholeStage": "false",
-    # As for small work everywhere (``orchestration/spark/small_work.py``).
+    # As for small work everywhere (``orchestration/spark/settings.py``).
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
@@ -227,7 +227,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def no_waits_between_tries() -> Iterator[None]:
     """A step that is tried again is tried at once: a test that makes one fail need not wait for most of a minute."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retries, "WAITS", tuple(0.0 for _ in retries.WAITS))
+        patch.setattr(feed_assets, "WAITS", tuple(0.0 for _ in feed_assets.WAITS))
         yield
 
 

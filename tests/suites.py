@@ -52,7 +52,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
     "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
-    "tests/assets/delta/test_spark_table.py": 65,
+    "tests/assets/storage/test_spark_table.py": 65,
     "tests/laws/events/test_frames.py": 63,
     "tests/laws/test_model_laws.py[item-by Spark]": 234,
     "tests/laws/test_model_laws.py[graph-by Spark]": 172,
@@ -69,13 +69,13 @@ LONG: Final[Mapping[str, int]] = {
     "tests/executors/test_folding.py[kinds.copied]": 16,
     "tests/executors/test_folding.py[graphs.vertex_Person]": 12,
     # Compaction, by Spark: much work for few rows.
-    "tests/assets/upkeep/test_compaction.py": 320,
-    "tests/assets/upkeep/test_compaction_plans.py"
+    "tests/assets/maintenance/test_compaction.py": 320,
+    "tests/assets/maintenance/test_plan.py"
     "::test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named": 93,
-    "tests/assets/upkeep/test_compaction_plans.py::test_a_wild_position_does_not_carry_the_watermark_away": 85,
-    "tests/assets/upkeep/test_compaction_plans.py::test_a_table_that_cannot_be_compacted_leaves_the_others_done": 71,
-    "tests/assets/upkeep/test_repairing.py::test_events_that_may_be_compacted_are_not_repaired": 31,
-    "tests/assets/bookkeeping/test_decisions.py::test_dismissed_records_of_the_quarantine_hold_nothing_up": 83,
+    "tests/assets/maintenance/test_plan.py::test_a_wild_position_does_not_carry_the_watermark_away": 85,
+    "tests/assets/maintenance/test_plan.py::test_a_table_that_cannot_be_compacted_leaves_the_others_done": 71,
+    "tests/assets/maintenance/test_repairing.py::test_events_that_may_be_compacted_are_not_repaired": 31,
+    "tests/assets/control/test_decisions.py::test_dismissed_records_of_the_quarantine_hold_nothing_up": 83,
     "tests/assets/gold/test_apply_table.py"
     "::test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that": 60,
     "tests/assets/gold/test_change_feed.py"
@@ -85,7 +85,7 @@ LONG: Final[Mapping[str, int]] = {
     # Every file and page of a warehouse is searched for what no one may read, after runs of all kinds.
     "tests/journeys/test_secrets.py::test_no_secret_is_printed_or_kept": 180,
     # Much of Spark's work for one fact.
-    "tests/assets/delta/test_hostile_tables.py::test_every_statement_is_about_its_own_table": 16,
+    "tests/assets/storage/test_hostile_tables.py::test_every_statement_is_about_its_own_table": 16,
     "tests/assets/silver/test_shards.py::test_many_windows_at_once_are_few_files": 16,
     "tests/assets/silver/test_batches_are_bounded.py"
     "::test_what_records_take_is_known_from_files_that_are_much_smaller": 50,

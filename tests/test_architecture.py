@@ -77,7 +77,7 @@ def test_one_place_says_which_addresses_are_of_s3(root: Path) -> None:
     asking = ('startswith("s3://', 'startswith("s3a://', 'startswith(("s3')
     found = {path for path, text in modules(root) if any(one in text for one in asking)}
     # The second one makes the addresses that the first one knows.
-    assert found == {"assets/delta/leases.py", "orchestration/spark/settings.py"}
+    assert found == {"assets/storage/leases.py", "orchestration/spark/settings.py"}
 
 
 def test_a_public_name_is_in_two_modules_of_a_layer_at_most(root: Path) -> None:
@@ -92,8 +92,8 @@ def test_a_public_name_is_in_two_modules_of_a_layer_at_most(root: Path) -> None:
 
 
 def test_markdown_reaches_dagster_in_one_place(root: Path) -> None:
-    """What sources wrote is no markup: only what was made inert is shown (``transforms/display/markdown``)."""
-    homes = ("assets/shown_markdown.py", "transforms/display/markdown.py")
+    """What sources wrote is no markup: only what was made inert is shown (``transforms/display``)."""
+    homes = ("assets/feed_assets.py", "transforms/display.py")
     found = []
     for path, text in modules(root):
         for node in ast.walk(ast.parse(text)):
@@ -116,7 +116,7 @@ PRINTS = (
     "orchestration/spark/jars.py",
     "orchestration/spark/java.py",
     # It passes on what the JVM prints.
-    "orchestration/spark/jvm_notices.py",
+    "orchestration/spark/on_first_use.py",
 )
 """The modules that print."""
 

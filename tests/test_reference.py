@@ -10,7 +10,7 @@ import click
 import pytest
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from docs.site.reference import checks, commands, feed_keys, pages, tables
 from docs.site.reference.markdown import cell, prose
 from expectations import bronze, gold, silver, tigergraph

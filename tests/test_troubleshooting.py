@@ -12,7 +12,7 @@ import pytest
 import assets
 import orchestration
 import transforms
-from orchestration.spark.ivy import JarsMissing
+from orchestration.spark.jars import JarsMissing
 from orchestration.spark.java import JavaMissing
 from transforms.errors import WeirError
 

@@ -1,8 +1,7 @@
 """Compaction watermarks: up to where a table's history has been folded into base rows and dropped.
 
-What stands at or below a compaction watermark is decided: known events are in the base, and unknown ones came too late.
-Put here what is known of a watermark, and how far streams have come. Not here: where one may be drawn
-(``assets/upkeep/compaction_plans.py``), and who reads or writes one (``assets/bookkeeping/compacted/bases.py``).
+What stands at or below a compaction watermark is decided: known events are in the base, and unknown ones came too
+late.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import TypeVar
 
-from transforms.gold.change import LogPosition
+from transforms.change import LogPosition
 
 Stream = TypeVar("Stream", bound="str | None")
 """A stream's name; None where a feed has but one."""
@@ -72,10 +71,12 @@ def common_position(streams: Mapping[Stream, Reach]) -> tuple[LogPosition | None
     """
     if all(one.newest is None for one in streams.values()):
         return None, None
-    lagging = min(streams, key=lambda name: streams[name].newest or before(streams[name].oldest))
-    return streams[lagging].newest or before(streams[lagging].oldest), lagging
+    lagging = min(
+        streams, key=lambda name: streams[name].newest or position_before(streams[name].oldest)
+    )
+    return streams[lagging].newest or position_before(streams[lagging].oldest), lagging
 
 
-def before(log_position: LogPosition) -> LogPosition:
+def position_before(log_position: LogPosition) -> LogPosition:
     """The last position before another."""
     return (*log_position[:-1], log_position[-1] - 1)

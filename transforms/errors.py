@@ -1,14 +1,11 @@
-"""Every error that Weir raises on purpose: its message says whose it is, what was found and what to do.
-
-Put here errors for people, with their parts. Not here: faults of records (``fault``), and others' errors (``assets``).
-"""
+"""Every error that Weir raises on purpose: its message says whose it is, what was found and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 from transforms.addresses import without_credentials
-from transforms.display.plain import one_line
+from transforms.display import one_line
 
 
 class WeirError(Exception):
@@ -268,3 +265,10 @@ class TablesFailed(WeirError):
         many = f"{len(faults)} gold tables" if len(faults) > 1 else "a gold table"
         listed = "\n".join(f"- {one_line(table)}: {faults[table]}" for table in sorted(faults))
         super().__init__(f"{many} of {feed} failed; the others are done:", *listed.split("\n"))
+
+
+# The error of a landing that does not answer just now, which a step tries again (``assets/feed_assets``).
+
+
+class LandingAway(UnreadableLanding):
+    """A landing that could not be read, and may be readable a little later though nobody does anything."""

@@ -1,10 +1,7 @@
-"""An event: one operation of the source, as its record says it, before the feed's declarations are applied.
+"""An event: one operation of the source, as its record says it, and what a format may warn of in it.
 
-Every format's ``decode`` gives events. An event has no key, its values have no types, and nobody has yet looked whether
-it came before: ``silver`` does all that for every format alike.
-
-Put here what an event can say, for all formats. Not here: how a format reads one (``formats``), and the rows of silver
-that it becomes (``silver/conforming/changes``).
+Every format's ``decode`` gives events. An event has no key, its values have no types, and nobody has yet looked
+whether it came before: ``silver`` does all that for every format alike.
 """
 
 from __future__ import annotations
@@ -148,3 +145,34 @@ class Pending(NamedTuple):
     group: tuple[str | int | None, ...]
     order: tuple[int, ...]
     content: object
+
+
+# Warnings of a format: what it notices in events that it takes all the same. A check of silver counts each of them.
+
+
+class Undeclared(NamedTuple):
+    """What an event mentions and the feed file does not declare, as a warning of it can name it.
+
+    ``column``: the column of the event's images, or of its scope, whose value is the name. ``declared_under``: the key
+    of the feed file that declares such names. ``operations``: those of the events that are asked for it.
+    """
+
+    column: str
+    declared_under: str
+    operations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventWarning:
+    """Something that a format notices in events that it takes all the same.
+
+    ``word``: what an event's ``warnings`` hold. ``rule``: the name of the check that counts such events. ``says``: what
+    is true of all other events, as a sentence. ``remedy``: what became of such an event, and what a person does.
+    ``undeclared``: where the warning is of something that is not declared, how that is named; else None.
+    """
+
+    word: str
+    rule: str
+    says: str
+    remedy: str
+    undeclared: Undeclared | None = None

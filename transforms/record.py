@@ -1,8 +1,4 @@
-"""Records: one piece of an object or a topic, verbatim, with its source location.
-
-Put here what a record is before anybody knows what it means. Not here: what it means (``formats``), how objects are cut
-into records (``records``), and how they are found and read (``assets``).
-"""
+"""Records: one piece of an object or a topic, verbatim, with its source location; and how large one may be."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ class BronzeRecord:
     ``landed_at``: when the object was last modified, or the Kafka record's timestamp, in microseconds since 1970 (UTC).
     ``key``, ``headers``: of a Kafka record that was read from its topic; headers are pairs of a name and a value.
     ``path_table``: the declared table that the object's path names, or else the name that the path suggests
-    (``transforms/feed/object_paths.py``).
+    (``transforms/feed/paths.py``).
     """
 
     window: str
@@ -53,3 +49,34 @@ class Record:
     payload: bytes
     header: str | None = None
     defect: str | None = None
+
+
+# How large an object and a record may be, so that no drop takes more memory or time than was foreseen.
+
+
+LONGEST_PAYLOAD_OF_A_DEFECT = 1 << 20
+"""Of a record that is too long, so many bytes are kept: enough to see what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many bytes an object may have, landed and inflated, and how many a single record of it.
+
+    What is larger becomes a record with a defect: it is quarantined, and the run goes on.
+    """
+
+    largest_object: int = 1 << 30
+    largest_record: int = 64 << 20
+
+    @property
+    def kept(self) -> int:
+        """How many of its bytes a record keeps that is too long."""
+        return min(self.largest_record, LONGEST_PAYLOAD_OF_A_DEFECT)
+
+    @property
+    def too_long(self) -> str:
+        """The defect of a record that is too long."""
+        return f"the record is longer than {self.largest_record:,} bytes"
+
+
+DEFAULT_LIMITS = Limits()

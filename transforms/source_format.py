@@ -13,19 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from transforms.event import Event, Pending
+from transforms.event import Event, EventWarning, Pending
 from transforms.feed.feed import Feed, Table
-from transforms.proposing.entries import Propose, Recognise
-from transforms.record import BronzeRecord, Record
-from transforms.records.limits import DEFAULTS, Limits
-from transforms.warning import EventWarning
+from transforms.onboarding.proposal import Propose, Recognise
+from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 
 
 class Split(Protocol):
     """Cuts the decompressed bytes of one object into records."""
 
     def __call__(
-        self, data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS, /
+        self, data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS, /
     ) -> Iterator[Record]:
         """The object's records in their order; what cannot be cut out whole is a record with a ``defect``.
 

@@ -1,34 +1,40 @@
 """Why a row is as it is: every event of one key in the order in which they apply, and what each did.
 
-The fold that made the row is run once more for this key, and its state is kept after every step. Put here what a person
-may want to know of one key. Not here: finding its events (``key_events``), and how the answer is printed
-(``orchestration/cli/explain.py``).
+The fold that made the row is run once more for this key, and its state is kept after every step.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
-from assets.audit import key_events
-from assets.audit.explain_story import Base, Delivery, Ignored, KeyStory, Step, Waiting
-from assets.audit.key_events import KeyEvents, Row
-from assets.bookkeeping import decisions
-from assets.bookkeeping.compacted import bases
-from assets.bookkeeping.quarantine.records import id_of
-from assets.bookkeeping.quarantine.words import ID
-from assets.columns.silver import QUARANTINE_ARROW
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.columns import gold, silver
+from assets.columns.silver import CHANGE, QUARANTINE_ARROW
+from assets.control import compacted, decisions
+from assets.executors.in_process import InProcess
+from assets.executors.spark import InSpark
+from assets.gold.fold import TableFold
+from assets.gold.plan import TablePlan, plan_of
+from assets.gold.silver_by_spark import SilverBySpark
+from assets.gold.silver_in_process import SilverInProcess, TooLarge, in_gold
+from assets.quarantine.records import id_of
+from assets.quarantine.words import ID
+from assets.storage.lake import Lake, Layer
+from transforms.change import HOLD, Change, Key
+from transforms.column_types.judges import judge_of
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.decisions import SourceLocation
 from transforms.feed.feed import Feed, Table
-from transforms.gold.fold import Fold
-from transforms.gold.state import State
-from transforms.types import judge_of
+from transforms.gold.fold import ABSENT, Fold, State
+from transforms.record import SOURCE_LOCATION
 
 
 def explained(
@@ -45,9 +51,9 @@ def explained(
     """
     feed = decisions.with_recorded(lake, feed)
     key = canonical(table, key)
-    known = key_events.events_of(lake, feed, table, name, tuple(key))
+    known = events_of_key(lake, feed, table, name, tuple(key))
     counted = {one.event_id for one in known.changes}
-    compaction_watermark = bases.compaction_watermarks(lake, feed).get(name)
+    compaction_watermark = compacted.compaction_watermarks(lake, feed).get(name)
     return KeyStory(
         tuple(key),
         tuple(_steps(feed, Fold.of(table), known, list(key))),
@@ -159,3 +165,201 @@ def _delivery(feed: Feed, row: Row) -> Delivery:
 
 def _order(one: Delivery) -> tuple[str, str, int, str]:
     return one.window, one.object, one.line, one.repaired
+
+
+# The story of one key, as values: what happened to it, what waits, and what does not count.
+
+
+Image = Mapping[str, str | None] | None
+"""A row's columns as texts; None where there is no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where one delivery of an event was read; ``repaired``: who gave another payload for its record, or empty."""
+
+    window: str
+    object: str
+    line: int
+    repaired: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of the key, or of a scope that it is in, and the row after it."""
+
+    operation: str
+    effect: str
+    log_position: Sequence[int]
+    event_at: datetime | None
+    attribute_ops: Mapping[str, str]
+    before_image: Mapping[str, str | None]
+    after_image: Mapping[str, str | None]
+    scope: Mapping[str, str | None] | None
+    moved_from: Sequence[str | None] | None
+    derived: str | None
+    is_tied: bool
+    counted: bool
+    row: Image
+    copies: int
+    deliveries: tuple[Delivery, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One change of the key that waits for its transaction."""
+
+    operation: str
+    transaction: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """One event of the key, or of the whole table, that does not count: why, and where it was read."""
+
+    reason: str
+    detail: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The key's row at the watermark, below which its history is compacted; ``copies``: how many rows there were."""
+
+    compaction_watermark: Sequence[int]
+    row: Image
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStory:
+    """All that is known of one key; ``key`` has its parts as silver writes them."""
+
+    key: tuple[str | None, ...]
+    steps: tuple[Step, ...]
+    waiting: tuple[Waiting, ...]
+    ignored: tuple[Ignored, ...] = ()
+    base: Base | None = None
+
+
+# All that silver has of one key of one gold table: the changes that count, in order, and the rows they came in.
+
+
+Row: TypeAlias = "Mapping[str, Any]"
+"""One row of silver by its columns' names (``columns.silver.CHANGE``); maps are dicts, times are in UTC."""
+
+_SHOWN = [
+    *("operation", "effect", "key", "moved_from", "derived", *gold.IMAGES, "transaction"),
+    *("event_id", "event_at", *SOURCE_LOCATION, "ordinal"),
+]
+"""The columns of silver that a person is shown; a row's window is that of its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEvents:
+    """The events of one key: ``before`` is its state at the table's watermark, ``changes`` count, in their order.
+
+    ``rows``: every delivery of these. ``waiting``: rows of the key whose transaction is not complete. ``held``: range
+    deletes that wait for a decision. All in the order of windows, objects and lines.
+    """
+
+    before: State
+    changes: Sequence[Change]
+    rows: Sequence[Row]
+    waiting: Sequence[Row]
+    held: Sequence[Row]
+
+
+def events_of_key(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
+    """What silver has of one key of one gold table.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed with its recorded decisions.
+        table: the declared table.
+        name: the gold table.
+        key: as silver writes it (``explain.canonical``).
+    """
+    if not lake.in_process_table(Layer.SILVER, feed.name).exists:
+        return KeyEvents(ABSENT, (), (), (), ())
+    plan = plan_of(lake, feed, table, name, [])
+    try:
+        return _in_process(lake, plan, key)
+    except TooLarge:
+        return _by_spark(lake, plan, key)
+
+
+def _in_process(lake: Lake, plan: TablePlan, key: Key) -> KeyEvents:
+    silver = SilverInProcess.of(lake, plan)
+    before, changes = TableFold.of(InProcess(), plan, silver).story_of(key)
+    counted = {one.event_id for one in changes}
+    counting = pa.array(counted, pa.string())
+    delivered = _rows_of_key(silver, lambda rows: pc.is_in(rows["event_id"], counting))
+    epochs = (
+        {**dict.fromkeys(CHANGE.names), **one}
+        for one in plan.complete_snapshots
+        if one["event_id"] in counted
+    )
+    return KeyEvents(
+        before,
+        changes,
+        _landed([*delivered, *epochs]),
+        _landed(one for one in _rows_of_key(silver, _is_open) if one["key"] == [*key]),
+        _landed(_held_events(silver)),
+    )
+
+
+def _rows_of_key(
+    silver: SilverInProcess, wanted: Callable[[pa.Table], pa.ChunkedArray]
+) -> Iterator[dict[str, Any]]:
+    """The table's rows that may count and for which ``wanted`` is true, with gold's names in their images."""
+    spelled = gold.gold_names(silver.plan.table)
+    for rows, window in silver.rows_of(silver.parts, _SHOWN):
+        yield from _dicts(in_gold(rows.filter(wanted(rows)), spelled), window)
+
+
+def _held_events(silver: SilverInProcess) -> Iterator[dict[str, Any]]:
+    for part in silver.parts:
+        rows = silver.files.read_file(part, ["table", *_SHOWN])
+        is_of_table = pc.fill_null(pc.equal(rows["table"], silver.plan.name), False)
+        yield from _dicts(
+            rows.filter(pc.and_(is_of_table, pc.equal(rows["effect"], HOLD))), part.window
+        )
+
+
+def _dicts(rows: pa.Table, window: str) -> Iterator[dict[str, Any]]:
+    for row in rows.to_pylist(maps_as_pydicts="strict"):
+        yield row | {"window": window}
+
+
+def _is_open(rows: pa.Table) -> pa.Array:
+    transaction = rows["transaction"].combine_chunks()
+    is_open = pc.is_null(pc.struct_field(transaction, "commit"))
+    return pc.and_(pc.is_valid(transaction), is_open)
+
+
+def _by_spark(lake: Lake, plan: TablePlan, key: Key) -> KeyEvents:
+    table, name = plan.table, plan.name
+    read = SilverBySpark.read(lake, plan)
+    before, changes = TableFold.of(InSpark(lake.spark, plan.feed), plan, read).story_of(key)
+    counted = sorted({one.event_id for one in changes})
+    may_be = silver.may_be_of([silver.key_text_of(key)])
+    is_open = F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
+    same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
+    mine = read.silver.where(silver.are_of(name, table.name) & may_be)
+    return KeyEvents(
+        before,
+        changes,
+        _collected(read.rows.where(may_be & F.col("event_id").isin(counted))),
+        _collected(mine.where(is_open & same)),
+        _collected(read.silver.where(silver.are_held(name))),
+    )
+
+
+def _collected(rows: DataFrame) -> list[Row]:
+    return _landed(rows.toArrow().to_pylist(maps_as_pydicts="strict"))
+
+
+def _landed(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["window"], row["object"], row["line"], row["ordinal"]))

@@ -1,8 +1,4 @@
-"""What a feed's report tells: its windows, outcomes, lag, growth and quarantine, asked of the tables in this process.
-
-Put here the facts of a report. Not here: how they are drawn (``orchestration/watching/report``), and how a feed stands
-now (``status``).
-"""
+"""What a feed's report tells: windows, outcomes, lag, growth, quarantine; asked of the tables in this process."""
 
 from __future__ import annotations
 
@@ -14,12 +10,12 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping import accounting, decisions, gold_sizes, window_progress
-from assets.bookkeeping.gold_sizes import TableSize
-from assets.bookkeeping.quarantine.totals import totals
 from assets.columns.silver import QUARANTINE_ARROW
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control import accounting, decisions, run_history
+from assets.control import progress as window_progress
+from assets.control.run_history import TableSize
+from assets.quarantine.records import totals_of
+from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.silver.accounting import OUTCOMES
@@ -86,7 +82,7 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
     known = pc.unique(rows["window"])
     shown = sorted(known.to_pylist())[-SHOWN:]
     of_shown = rows.filter(pc.is_in(rows["window"], pa.array(shown, pa.string())))
-    windows = accounting.summed(of_shown, "window", (*names, "derived"))
+    windows = accounting.summed_counts(of_shown, "window", (*names, "derived"))
     silver_rows = {
         window: sum(counts[name] for name in ("changes", "control", "held", "derived"))
         for window, counts in windows.items()
@@ -114,7 +110,7 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
         reasons=_reasons(lake, feed, shown),
         waiting=waiting,
         dismissed=dismissed,
-        gold=gold_sizes.sizes_now(lake, feed) if sizes is None else sizes,
+        gold=run_history.sizes_now(lake, feed) if sizes is None else sizes,
         growth=_growth(lake, feed),
     )
 
@@ -125,7 +121,7 @@ def _of_tables(rows: pa.Table, names: Sequence[str]) -> dict[str, dict[str, int]
     # An empty name is none.
     given = (pc.if_else(pc.equal(counted[one], ""), None, counted[one]) for one in _NAMES)
     named = counted.append_column("name", pc.coalesce(*given, "(no table)"))
-    found = accounting.summed(named, "name", names)
+    found = accounting.summed_counts(named, "name", names)
     return {name: found[name] for name in sorted(found)}
 
 
@@ -173,13 +169,13 @@ def _decided(lake: Lake, feed: Feed, accounts: pa.Table) -> tuple[int, int]:
     windows = {one.window for one in feed.decisions.dismissals}
     is_in = pc.is_in(accounts["window"], pa.array(sorted(windows), pa.string()))
     waiting = pc.sum(accounts.filter(pc.invert(is_in))["quarantined"]).as_py() or 0
-    found = totals(lake, feed, windows)
+    found = totals_of(lake, feed, windows)
     return waiting + found.open_events, found.dismissed
 
 
 def _growth(lake: Lake, feed: Feed) -> list[SizeAfterRun]:
     columns = ["ended_at", "rows", "tombstones"]
-    rows = gold_sizes.runs_of(lake, feed).rows(columns)
+    rows = run_history.runs_of(lake, feed).rows(columns)
     return sorted((SizeAfterRun(**row) for row in rows), key=lambda one: one.ended_at)
 
 

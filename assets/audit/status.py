@@ -1,8 +1,4 @@
-"""How a feed stands: what is in gold, what waits and why; asked of the tables alone, in this process.
-
-Put here what ``weir status`` reports. Not here: what a run found at its time (asset checks), and how it is printed
-(``orchestration/cli/status.py``).
-"""
+"""How a feed stands: what is in gold, what waits and why; asked of the tables alone, in this process."""
 
 from __future__ import annotations
 
@@ -13,25 +9,17 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping import (
-    accounting,
-    decisions,
-    discovered_tables,
-    ledger,
-    window_progress,
-)
-from assets.bookkeeping.quarantine.totals import totals
-from assets.bookkeeping.transactions import open_transactions
-from assets.bookkeeping.transactions.open_transactions import OpenTransaction
-from assets.gold import gold_tables
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control import accounting, decisions, discovered_tables, ledger, progress, transactions
+from assets.control.transactions import OpenTransaction
+from assets.gold import tables
+from assets.quarantine.records import totals_of
+from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import TOMBSTONES
+from transforms.feed.names import TOMBSTONES
 from transforms.formats import FORMATS
 from transforms.gold.columns import EVENT_AT
 from transforms.silver.accounting import OUTCOMES
-from transforms.silver.conforming.discovered_tables import stopped_in_words
+from transforms.silver.discovered_tables import stopped_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +63,10 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
     known = ledger.read_objects(lake, feed)
     if not known:
         return None
-    unfinished = tuple(window_progress.unfinished(lake, feed, known))
+    unfinished = tuple(progress.unfinished(lake, feed, known))
     windows = sorted({one.window for one in known} - set(unfinished))
     outcomes, warnings, lost = _accounted(lake, feed)
-    quarantined = totals(lake, decisions.with_recorded(lake, feed))
+    quarantined = totals_of(lake, decisions.with_recorded(lake, feed))
     is_transactional = FORMATS[feed.format].transactional
     return Status(
         windows=len(windows),
@@ -90,7 +78,7 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
         open_records=quarantined.open_records,
         warnings=warnings,
         waiting_tables=lost,
-        open=tuple(open_transactions.still_open(lake, feed)) if is_transactional else (),
+        open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
         stopped=tuple(stopped_in_words(discovered_tables.stopped(lake, feed))),
     )
@@ -115,7 +103,7 @@ def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], 
     )
     waiting = {
         table: counts["changes"]
-        for table, counts in accounting.summed(unkeyed, "source_table", ["changes"]).items()
+        for table, counts in accounting.summed_counts(unkeyed, "source_table", ["changes"]).items()
     }
     rules = {
         one.rule: words[one.word] for one in FORMATS[feed.format].warnings if one.word in words
@@ -124,7 +112,7 @@ def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], 
 
 
 def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
-    for name in gold_tables.mirrors(lake, feed):
+    for name in tables.mirrors(lake, feed):
         gold, tombstones = (
             lake.in_process_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES)
         )

@@ -1,9 +1,8 @@
-"""The built-in suites: what Great Expectations is asked of every table as it stands, beside what runs have counted.
+"""The built-in suites: what Great Expectations is asked of each table as it stands, beside what runs count.
 
-The built-in checks of a run are counted while it writes. These read the tables themselves, so that they also find what
-something else has done to them. They are asked where Great Expectations is imported anyway (``weir data-docs``), and of
-gold again only once a table has changed. Put here which expectations those are. Not here: what a feed file declares
-(``declared_checks``), and the built-in checks (``expectations``).
+The built-in checks of a run are counted while it writes. These read the tables themselves, so that they also find
+what something else has done to them. They are asked where Great Expectations is imported anyway (``weir data-docs``),
+and of gold again only once a table has changed.
 """
 
 from __future__ import annotations
@@ -13,19 +12,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from assets.bookkeeping import window_progress
-from assets.gold import gold_tables
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.quality import declared_checks, kept_results
-from assets.quality.declared_checks import Asked
-from assets.quality.table_rows import version_of_gold
+from assets.control import progress as window_progress
+from assets.gold import tables
+from assets.quality import checks, declared_checks
+from assets.quality.declared_checks import Asked, version_of_gold
+from assets.storage.lake import Lake, Layer
 from assets.wording import counted
-from expectations.suites.asked import Answer
+from expectations.suites import Answer
 from expectations.validation_results import ResultPlace
 from transforms.change import CONTROL, HOLD
-from transforms.feed.checks import DeclaredExpectation, DeclaredSuite, SuiteLayer, check_names
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import (
+    DeclaredExpectation,
+    DeclaredSuite,
+    Feed,
+    SuiteLayer,
+    Table,
+    check_names,
+)
 from transforms.gold.columns import EVENT_ID, key_columns
 
 NEWEST: Final = 48
@@ -61,7 +64,7 @@ def ask_stored(lake: Lake, feed: Feed) -> Iterator[Stored]:
         name = f"{Layer.SILVER}.{feed.name}"
         _keep(lake, feed, name, asked, f"{windows[0]}..{windows[-1]}")
         yield _stored(name, asked)
-    for gold, table in gold_tables.mirrors(lake, feed).items():
+    for gold, table in tables.mirrors(lake, feed).items():
         if version_of_gold(lake, feed, gold) < 0:
             continue
         suite = _suite("gold", f"{gold}.{SUITE}", _of_gold(table))
@@ -88,7 +91,7 @@ def stored_in_lines(feed: Feed, stored: Sequence[Stored]) -> list[str]:
 
 def _keep(lake: Lake, feed: Feed, name: str, asked: Asked, windows: str) -> str:
     place = ResultPlace(f"{name}.{SUITE}", windows, datetime.now(UTC))
-    return kept_results.keep(lake, feed, place, asked.results)
+    return checks.keep_results(lake, feed, place, asked.results)
 
 
 def _stored(name: str, asked: Asked) -> Stored:

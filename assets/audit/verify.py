@@ -1,25 +1,44 @@
-"""The proof on real data: gold that is made of bronze's records in another order must equal the gold that there is.
+"""The proof on real data: gold made of bronze's records in another order must equal the gold that there is.
 
-The records are shuffled into windows that have nothing to do with their own, some of them twice (``shuffle``), and the
-windows are run in random order. All of it is written to a scratch warehouse, which may be thrown away. Put here how the
-proof is made. Not here: comparing two tables (``comparing``), and the command (``orchestration/cli/verify.py``).
+The records are shuffled into windows that have nothing to do with their own, some of them twice (``shuffle``), and
+the windows are run in random order. All of it is written to a scratch warehouse, which may be thrown away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from random import Random
 
-from assets.audit import comparing
-from assets.audit.comparing import Certificate
-from assets.bookkeeping import discovered_tables
-from assets.bookkeeping.compacted import bases
-from assets.gold import gold_tables
-from assets.gold.apply import apply_feed
-from assets.gold.table_faults import in_words
-from assets.lake import Lake
-from assets.silver import derive_windows
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as F
+
+from assets.columns import gold as digests
+from assets.columns.bronze import BRONZE_ARROW
+from assets.control import compacted, discovered_tables, ledger, progress
+from assets.gold import apply, stored_by_spark, stored_in_process, tables
+from assets.gold.stored_in_process import Digests, StoredInProcess
+from assets.maintenance.history_by_spark import is_expired
+from assets.silver import derive
+from assets.silver.plan import BronzeFiles
+from assets.storage.lake import Lake, Layer
+from assets.storage.step_faults import fault_in_words
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
+from transforms.feed.names import HISTORY, TOMBSTONES
+from transforms.formats import FORMATS
+from transforms.gold.columns import (
+    BEGAN_BY,
+    EVENT_AT,
+    EVENT_ID,
+    LOG_POSITION,
+    VALID_FROM,
+    tombstone_columns,
+)
+from transforms.record import OBJECT, SOURCE_LOCATION
 
 
 def make_again(
@@ -39,10 +58,10 @@ def make_again(
     faults: dict[str, Exception] = {}
     wanted = discovered_tables.tables_of(lake, feed)
     for windows in [*runs, *runs[:1]]:
-        derive_windows.derive(scratch, feed, windows, judged_by=lake)
-        tables = {**feed.tables, **discovered_tables.everything(scratch, feed).described}
+        derive.derive(scratch, feed, windows, judged_by=lake)
+        tables = {**feed.tables, **discovered_tables.without_limit(scratch, feed).described}
         mine = [table for name, table in tables.items() if name in wanted]
-        for one in apply_feed.apply_all(scratch, feed, mine, windows):
+        for one in apply.apply_all(scratch, feed, mine, windows):
             if one.error is not None:
                 faults[one.table.name] = one.error
     return faults
@@ -74,20 +93,332 @@ def certificates(
     """
     for name, table in tables.items():
         if table.name in faults:
-            yield NotProved(name, in_words(faults[table.name]))
+            yield NotProved(name, fault_in_words(faults[table.name]))
             continue
         try:
-            yield compared(lake, scratch, feed, name, table)
+            yield certificate_of(lake, scratch, feed, name, table)
         except Exception as fault:  # whatever it is, the other tables have nothing to do with it
-            yield NotProved(name, in_words(fault))
+            yield NotProved(name, fault_in_words(fault))
 
 
-def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
+def certificate_of(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
     """Compare one gold table, its tombstones and its history with the proof's (``comparing.compared``).
 
     Raises:
         GoldBehind: the table was made under another declaration, or is missing.
     """
-    gold_tables.refuse_behind(lake, feed, table, name)
-    compaction_watermark = bases.compaction_watermarks(lake, feed).get(name)
-    return comparing.compared((lake, scratch), feed, name, table, compaction_watermark)
+    tables.refuse_behind(lake, feed, table, name)
+    compaction_watermark = compacted.compaction_watermarks(lake, feed).get(name)
+    return compared((lake, scratch), feed, name, table, compaction_watermark)
+
+
+# A gold table compared with its proof, row by row: in this process where both are small, else by Spark.
+
+
+SHOWN = 10
+"""How many of the keys that differ are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A key whose row in gold is not the proof's: it is in one of the two only, or both have it with other values."""
+
+    key: str
+    in_gold: bool
+    in_proof: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The result of comparing one gold table with its proof.
+
+    ``rows``, ``tombstones``: how many gold has. ``digest``: of all rows of gold. ``differing``: how many keys differ,
+    and ``differences`` the first of them.
+    """
+
+    table: str
+    rows: int
+    tombstones: int
+    digest: str
+    differing: int
+    differences: tuple[Difference, ...]
+
+
+def compared(
+    both: tuple[Lake, Lake],
+    feed: Feed,
+    name: str,
+    table: Table,
+    compaction_watermark: CompactionWatermark | None,
+) -> Certificate:
+    """Compare one gold table (``name``), its tombstones and its history with the proof's.
+
+    Args:
+        both: the warehouse, and the proof's.
+        feed: the feed with its recorded decisions.
+        name: the gold table.
+        table: the declared table that it mirrors.
+        compaction_watermark: tombstones and versions at or below it are not compared, for compaction has dropped some.
+    """
+    ours, theirs = (
+        StoredInProcess.of(lake, feed, table, name, compaction_watermark) for lake in both
+    )
+    sizes = ours.size + theirs.size, ours.count + theirs.count
+    if ours.exists and theirs.exists and both[0].choice.fits_in_process(*sizes):
+        return compared_in_process(ours, theirs, name, compaction_watermark)
+    return compared_by_spark(both, feed, name, table, compaction_watermark)
+
+
+def compared_in_process(
+    ours: StoredInProcess,
+    theirs: StoredInProcess,
+    name: str,
+    compaction_watermark: CompactionWatermark | None,
+) -> Certificate:
+    """Compare two tables in this process."""
+    rows, proof_rows = (
+        stored_in_process.row_digests_of(one.table, one.rows) for one in (ours, theirs)
+    )
+    tombstones, proof_tombstones = (
+        _tombstones(one, compaction_watermark) for one in (ours, theirs)
+    )
+    pairs = [
+        (rows, proof_rows),
+        (tombstones, proof_tombstones),
+        (_versions(ours), _versions(theirs)),
+    ]
+    found = sorted((one for pair in pairs for one in _differing(*pair)), key=str)
+    return Certificate(
+        *(name, rows.total(), tombstones.total(), stored_in_process.whole_digest(rows)),
+        *(len(found), tuple(found[:SHOWN])),
+    )
+
+
+def _tombstones(
+    files: StoredInProcess, compaction_watermark: CompactionWatermark | None
+) -> Digests:
+    own = tombstone_columns(files.table)
+    there = set(files.keys)
+    positions = [tuple(one) for one in files.tombstone_rows[LOG_POSITION].to_pylist()]
+    left = [
+        key not in there
+        and not (
+            compaction_watermark is not None
+            and compaction_watermark.covers(position, len(position))
+        )
+        for key, position in zip(files.tombstone_keys, positions, strict=True)
+    ]
+    rows = files.tombstone_rows.filter(pa.array(left, pa.bool_()))
+    return stored_in_process.row_digests(rows.select([*own, LOG_POSITION, EVENT_ID, EVENT_AT]), own)
+
+
+def _versions(files: StoredInProcess) -> Digests:
+    own = (*files.table.key, VALID_FROM, BEGAN_BY)
+    return stored_in_process.row_digests(files.versions_above(), own)
+
+
+def _differing(ours: Digests, theirs: Digests) -> list[Difference]:
+    more, less = {key for key, _ in ours - theirs}, {key for key, _ in theirs - ours}
+    return [Difference(key, key in more, key in less) for key in more | less]
+
+
+def compared_by_spark(
+    both: tuple[Lake, Lake],
+    feed: Feed,
+    name: str,
+    table: Table,
+    compaction_watermark: CompactionWatermark | None,
+) -> Certificate:
+    """Compare two tables by Spark, history included; see ``compared``."""
+    gold, tombstones = (
+        [one.table(Layer.GOLD, feed.name, part).read() for one in both]
+        for part in (name, name + TOMBSTONES)
+    )
+    ours, theirs = (digests.digests_of_rows(one, table) for one in gold)
+    tombstones_ours, tombstones_theirs = (
+        digests.digests_of_tombstones(
+            tombstone.where(~is_expired(compaction_watermark)), row, table
+        )
+        for tombstone, row in zip(tombstones, gold, strict=True)
+    )
+    pairs = {"rows": (ours, theirs), "tombstones": (tombstones_ours, tombstones_theirs)}
+    if table.history:
+        versions, proof_versions = (
+            stored_by_spark.versions_above(
+                one.table(Layer.GOLD, feed.name, name + HISTORY).read(), compaction_watermark
+            )
+            for one in both
+        )
+        pairs["versions"] = (
+            digests.digests_of_versions(versions, table),
+            digests.digests_of_versions(proof_versions, table),
+        )
+    mine, proof = _sums(pairs)
+    sizes = (mine["rows"][0], mine["tombstones"][0], mine["rows"][1])
+    if mine == proof:
+        return Certificate(name, *sizes, 0, ())
+    differ = reduce(
+        DataFrame.unionByName, (digests.differing_keys(*pair) for pair in pairs.values())
+    )
+    differ = differ.localCheckpoint()
+    some = [
+        Difference(row["key"], row["ours"], row["theirs"])
+        for row in differ.orderBy("key").limit(SHOWN).collect()
+    ]
+    return Certificate(name, *sizes, differ.count(), tuple(some))
+
+
+def _sums(
+    pairs: Mapping[str, tuple[DataFrame, DataFrame]],
+) -> tuple[dict[str, tuple[int, str]], dict[str, tuple[int, str]]]:
+    """By kind of row how many there are and their digest, of either side; in one query, since most tables are small."""
+    every = [
+        digests.digest_of_table(one).select(
+            F.lit(what).alias("what"), F.lit(side).alias("side"), "*"
+        )
+        for what, pair in pairs.items()
+        for side, one in enumerate(pair)
+    ]
+    found: tuple[dict[str, tuple[int, str]], dict[str, tuple[int, str]]] = ({}, {})
+    for row in reduce(DataFrame.unionByName, every).collect():
+        found[row["side"]][row["what"]] = row["rows"], row["digest"]
+    return found
+
+
+# Bronze's records shuffled into other windows, some of them twice, so that gold can be made of them in another order.
+# Small bronze is shuffled in this process, where Spark would take seconds.
+
+
+PARTS = {
+    "hour": ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03"),
+    "day": ("1970-01-01", "1970-01-02", "1970-01-03", "1970-01-04"),
+}
+"""The windows that records are shuffled into, by the feed's size of window."""
+
+RUNS = 2
+"""In so many runs the windows are brought to gold, and the first run is repeated; more would take too long."""
+
+REPEATED = 0.1
+"""The share of records that are delivered twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled:
+    """What a shuffle wrote: how many records, how many of them twice, and the windows of each run that is to follow.
+
+    ``in_own_windows``: records kept their windows, and only their order is another.
+    """
+
+    records: int
+    repeated: int
+    runs: tuple[tuple[str, ...], ...]
+    in_own_windows: bool
+
+
+def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
+    """Write bronze's records into the scratch warehouse, in other windows, some of them twice, by a random ``seed``.
+
+    Where the feed has epochs or columns with a ``since``, records keep their windows, for these begin with one; their
+    order is another. Where a record means nothing without the others of its object, objects stay whole. A partition of
+    a topic is in many windows; where its records mean nothing alone, they keep their windows, too.
+    """
+    whole = FORMATS[feed.format].needs_whole_objects
+    keep = (
+        bool(feed.decisions.epochs)
+        or any(table.since for table in feed.tables.values())
+        or (whole and feed.landing.startswith("kafka://"))
+    )
+    named = OBJECT if whole else SOURCE_LOCATION
+    parts = () if keep else PARTS[feed.window]
+    files = BronzeFiles.of(
+        lake, feed, sorted(lake.in_process_table(Layer.BRONZE, feed.name).windows)
+    )
+    if _fits(lake, files):
+        shuffled = _here(files, seed, named, parts)
+        scratch.in_process_table(Layer.BRONZE, feed.name).append(shuffled.rows, ["window"])
+        kept, copies = shuffled.kept, shuffled.rows.num_rows
+    else:
+        kept, copies = _by_spark(lake, scratch, feed, seed, (named, parts))
+    made = sorted(scratch.in_process_table(Layer.BRONZE, feed.name).windows)
+    if FORMATS[feed.format].transactional:
+        held = ledger.read_objects(scratch, feed)
+        landed = ((one.window, one.name, one.generation) for one in held)
+        progress.note_landed(scratch, feed, landed)
+    order = Random(seed).sample(made, len(made))
+    runs = [tuple(order[start::RUNS]) for start in range(min(RUNS, len(order)))]
+    return Shuffled(kept, copies - kept, tuple(runs), keep)
+
+
+def _fits(lake: Lake, files: BronzeFiles) -> bool:
+    """Whether bronze is shuffled in this process."""
+    if not lake.choice.fits_in_process(files.size, 0):
+        return False
+    return lake.choice.fits_in_process(files.payload_bytes(), files.records().total())
+
+
+_How = tuple[Sequence[str], Sequence[str]]
+"""How to shuffle: the columns by which records stay together, and the windows to draw from.
+
+Without windows to draw from each record keeps its own.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _InMemory:
+    """How many records there are, and the rows of bronze that they are shuffled into."""
+
+    kept: int
+    rows: pa.Table
+
+
+def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[str]) -> _InMemory:
+    """Shuffle in this process."""
+    rows = pa.Table.from_batches(files.batches(), BRONZE_ARROW)
+    rows = rows.filter(pc.greater(rows["line"], 0))
+    at: list[int] = []
+    windows: list[str] = []
+    source_locations = zip(*(rows[name].to_pylist() for name in named), strict=True)
+    for number, (own, source_location) in enumerate(
+        zip(rows["window"].to_pylist(), source_locations, strict=True)
+    ):
+        draw = Random(f"{seed} {source_location}")
+        some = parts or (own,)
+        at.append(number)
+        windows.append(draw.choice(some))
+        if draw.random() < REPEATED:
+            at.append(number)
+            windows.append(draw.choice(some))
+    shuffled = rows.take(pa.array(at, pa.int64()))
+    column = shuffled.column_names.index("window")
+    shuffled = shuffled.set_column(column, "window", pa.array(windows, pa.string()))
+    return _InMemory(rows.num_rows, shuffled)
+
+
+def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tuple[int, int]:
+    """Shuffle by a job of Spark's; returns how many records there are, and how many rows were written."""
+    named, parts = how
+    source_location = [F.concat_ws("/", *named), F.lit(seed)]
+
+    def drawn(salt: str) -> Column:
+        return F.pmod(F.xxhash64(*source_location, F.lit(salt)), F.lit(1_000_000))
+
+    def window(salt: str) -> Column:
+        if not parts:
+            return F.col("window")
+        some = F.array(*[F.lit(part) for part in parts])
+        return F.element_at(some, (F.pmod(drawn(salt), F.size(some)) + 1).cast("int"))
+
+    again = F.when(drawn("again") < int(REPEATED * 1_000_000), window("other"))
+    both = F.array_compact(F.array(window("one"), again))
+    seen = Observation()
+    shuffled = (
+        lake.table(Layer.BRONZE, feed.name)
+        .read()
+        .where("line > 0")
+        .withColumn("both", both)
+        .observe(seen, F.count("*").alias("kept"), F.sum(F.size("both")).alias("copies"))
+        .withColumn("window", F.explode("both"))
+        .drop("both")
+    )
+    scratch.table(Layer.BRONZE, feed.name).append(shuffled, partition_by=["window"])
+    return int(seen.get["kept"]), int(seen.get["copies"] or 0)

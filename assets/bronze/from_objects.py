@@ -1,24 +1,18 @@
-"""Landed objects to bronze: the records of every object generation that bronze does not have, in one commit.
-
-Put here what is appended to bronze of a landing that is a folder or a bucket. Not here: the Dagster asset
-(``bronze_asset``), topics (``from_topics``), and how objects are listed and read (``landing``).
-"""
+"""Landed objects to bronze: the records of every object generation that bronze does not have, in one commit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from assets.bookkeeping import bronze_ledger, ledger
-from assets.bookkeeping.transactions import landed_objects
+from assets.control import ledger, progress
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.lake import Lake
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.landing.read_objects import read_here, read_objects
 from assets.landing.spark_source import raise_clearly
-from assets.layers import Layer
-from assets.locks import writing
+from assets.storage.lake import Lake, Layer
+from assets.storage.locks import writing
 from transforms.feed.feed import Feed
 from transforms.feed.windows import day_of, first_of, window_at
 from transforms.formats import FORMATS
@@ -88,8 +82,8 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
     # Two runs that both find an object new would both append it, and Delta accepts both commits.
     with writing(lake, Layer.BRONZE, feed.name):
         # What the ledger says is of this version, or of a later one.
-        seen = bronze_ledger.version(lake, feed)
-        held = bronze_ledger.catch_up(lake, feed)
+        seen = ledger.bronze_version(lake, feed)
+        held = ledger.catch_up(lake, feed)
         ledger.refuse_other_size(feed, ledger.other_windows(held, feed))
         transactional = FORMATS[feed.format].transactional
         found = arrivals(
@@ -106,13 +100,13 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
                 for one in found.new + found.waiting
                 if one.window >= first
             ]
-            landed_objects.note_landed(lake, feed, unread)
+            progress.note_landed(lake, feed, unread)
             # An object that was overwritten or removed before it was read will never be read.
             there = {(one.window, one.name, one.generation) for one in found.seen}
-            landed_objects.forget_unreadable(lake, feed, there)
+            progress.forget_unreadable(lake, feed, there)
         if found.new or seen < 0:
             found = replace(found, executor=_append(lake, feed, found.new, seen))
-            bronze_ledger.catch_up(lake, feed)
+            ledger.catch_up(lake, feed)
         return found
 
 

@@ -1,9 +1,7 @@
 """Topics to bronze: every new record of all partitions in one commit, each in the window of its timestamp.
 
 What was read is known from bronze's own commits (``ledger.read_offsets``), so that a run that dies before its commit
-has read nothing, and one that dies after it has read everything. Put here what is appended to bronze of topics, and how
-a long read reports its progress. Not here: landings of objects (``from_objects``), and reading Kafka
-(``landing/kafka``).
+has read nothing, and one that dies after it has read everything.
 """
 
 from __future__ import annotations
@@ -16,16 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from assets.bookkeeping import bronze_ledger, ledger
-from assets.bronze.offset_gaps import gaps_in
+from assets.bronze.checks import offset_gaps_in
+from assets.control import ledger
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.lake import Lake
-from assets.landing.kafka import topics
-from assets.landing.kafka.offset_ranges import Range
-from assets.landing.kafka.read_topics import read_here, read_ranges
+from assets.landing import kafka
+from assets.landing.kafka_offsets import Range
+from assets.landing.read_topics import read_here, read_ranges
 from assets.landing.spark_source import raise_clearly
-from assets.layers import Layer
-from assets.locks import writing
+from assets.storage.lake import Lake, Layer
+from assets.storage.locks import writing
 from assets.wording import counted
 from expectations.feed_rules import bronze_rules
 from transforms.feed.feed import Feed
@@ -74,24 +71,26 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
     """
     with writing(lake, Layer.BRONZE, feed.name):
         # Before the offsets are read: what they say is of this version, or of a later one.
-        seen = bronze_ledger.version(lake, feed)
-        held = bronze_ledger.catch_up(lake, feed)
+        seen = ledger.bronze_version(lake, feed)
+        held = ledger.catch_up(lake, feed)
         ledger.refuse_other_size(feed, ledger.other_windows(held, feed))
-        found = topics.backlog(feed, topics.look(feed), ledger.offsets_in(held))
+        found = kafka.backlog_of(feed, kafka.look_at_topics(feed), ledger.offsets_in(held))
         executor = None
         if found.ranges or seen < 0:
             with reporting(feed, found.ranges, report) as folder:
                 executor = _append(lake, feed, found.ranges, folder, seen)
-            bronze_ledger.catch_up(lake, feed)
+            ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)
-        compacted = topics.compacted(feed)
+        compacted = kafka.compacted_topics(feed)
         warnings = (*found.warnings, *compacted)
         for warning in warnings:
             report(f"bronze.{feed.name}: {warning}")
         gaps = {}
         if bronze_rules(feed):
             by_partition = ledger.records_since(lake, feed, found.ranges, seen, "object")
-            gaps = gaps_in(found.ranges, by_partition, {line.split()[1] for line in compacted})
+            gaps = offset_gaps_in(
+                found.ranges, by_partition, {line.split()[1] for line in compacted}
+            )
         return AppendedRecords(records, found.ranges, warnings, gaps, executor)
 
 

@@ -1,8 +1,4 @@
-"""Nodes of Dgraph's graph as wide rows, made from its triples: what a feed declares under ``types``.
-
-Put here how triples become columns. Not here: the triples themselves (``transforms/formats/dgraph``), and when the
-tables are written (``assets/gold/dgraph_nodes_asset.py``).
-"""
+"""Nodes of Dgraph's graph as wide rows, made from its triples: what a feed declares under ``types``."""
 
 from __future__ import annotations
 
@@ -12,9 +8,9 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns import types
+from assets.columns import gold
 from assets.columns.quoting import quoted
-from transforms.feed.graph_types import Predicate
+from transforms.feed.feed import Predicate
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN
 
 TABLE: Final = "node_"
@@ -60,7 +56,7 @@ def wide(triples: DataFrame, node_type: str, predicates: Sequence[Predicate]) ->
 
 def _values(predicate: Predicate) -> Column:
     stored = _STORED.get(predicate.type or "", "string")
-    value = F.when(F.col("predicate") == predicate.name, types.typed(F.col("value"), stored))
+    value = F.when(F.col("predicate") == predicate.name, gold.typed(F.col("value"), stored))
     if not predicate.list:
         return F.first(value, ignorenulls=True)
     # Sorted, so that the same triples make the same row.

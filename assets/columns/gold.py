@@ -1,13 +1,132 @@
-"""The newest tombstone of each key, as Spark finds it."""
+"""Gold's columns as Spark makes them: typed values, spelling, the newest tombstone of a key, digests of rows."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Mapping
+from itertools import chain
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns.quoting import quoted
+from transforms.column_types.judges import entries, is_nested, stored
 from transforms.feed.feed import Table
-from transforms.gold.columns import EVENT_ID, LOG_POSITION, tombstone_columns
+from transforms.feed.names import spelled_columns
+from transforms.gold.columns import (
+    BEGAN_BY,
+    EVENT_AT,
+    EVENT_ID,
+    LOG_POSITION,
+    OF_VERSION,
+    VALID_FROM,
+    key_columns,
+    tombstone_columns,
+)
+from transforms.silver.change_kinds import ScopeShape
+
+AS_JSON: Final = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""How values are written as JSON: with nulls, and with the microseconds of times, which Spark leaves out by itself."""
+
+_BINARY: Final = "binary"
+
+
+def typed(text: Column, type_name: str, *, strictly: bool = False) -> Column:
+    """The value of a canonical text in the declared type; a set is a sorted array without repeats.
+
+    ``strictly``: a text of a simple type that is not canonical is an error, and not null.
+    """
+    if _is_binary(type_name):
+        return F.unbase64(text)
+    if not is_nested(type_name):
+        return text.cast(type_name) if strictly else text.try_cast(type_name)
+    value = F.from_json(text, _as_json(type_name))
+    if type_name.strip().lower().startswith("set"):
+        return F.array_sort(F.array_distinct(value))
+    pair = entries(type_name)
+    if pair and pair[0].lower() != "string":
+        keys = F.transform(F.map_keys(value), lambda key: key.try_cast(pair[0]))
+        return F.map_from_arrays(keys, F.map_values(value))
+    return value
+
+
+def text_of_value(value: Column, type_name: str) -> Column:
+    """The text of a typed value: what ``types`` reads back as the same value."""
+    if is_nested(type_name):
+        pair = entries(type_name)
+        if pair and pair[0].lower() != "string":
+            # Of moments as keys Spark would write the number of microseconds.
+            keys = F.transform(F.map_keys(value), lambda key: key.cast("string"))
+            value = F.map_from_arrays(keys, F.map_values(value))
+        return F.to_json(value, AS_JSON)
+    return F.base64(value) if _is_binary(type_name) else value.cast("string")
+
+
+def _is_binary(type_name: str) -> bool:
+    return type_name.strip().lower() == _BINARY
+
+
+def _as_json(type_name: str) -> str:
+    """The type as JSON can write it: a set is an array, the keys of an object are texts."""
+    pair = entries(type_name)
+    return f"map<string,{pair[1]}>" if pair else stored(type_name)
+
+
+# Columns that gold spells differently from the source: the expressions that rename them, in both directions.
+
+
+IMAGES = ("before", "after", "attribute_ops", "scope")
+
+
+def in_gold(changes: DataFrame, table: Table) -> DataFrame:
+    """Silver's changes of one table with their columns under gold's names."""
+    names = gold_names(table)
+    if not names:
+        return changes
+    return changes.withColumns({image: _renamed(F.col(image), names) for image in IMAGES})
+
+
+def shape_in_gold(shape: ScopeShape, table: Table) -> ScopeShape:
+    """The shape of range deletes with its columns under gold's names, in the order of these."""
+    names = sorted(table.spelled.get(name, name) for name in shape.columns)
+    return ScopeShape(tuple(names), shape.of_stream)
+
+
+def base_in_gold(base: DataFrame, table: Table) -> DataFrame:
+    """Base rows with their columns under gold's names."""
+    return _with_state(base, gold_names(table))
+
+
+def base_of_source(base: DataFrame, table: Table) -> DataFrame:
+    """Base rows with their columns under the source's names: gold's may change when the table gets a column."""
+    return _with_state(base, {gold: source for source, gold in gold_names(table).items()})
+
+
+def gold_names(table: Table) -> dict[str, str]:
+    """Every column name that gold replaces, with gold's name; one that is another's new name is replaced, too."""
+    taken = [name for name in table.spelled.values() if name not in table.spelled]
+    return {**table.spelled, **{name: spelled_columns([name])[name] for name in taken}}
+
+
+def _with_state(base: DataFrame, names: Mapping[str, str]) -> DataFrame:
+    if not names:
+        return base
+    columns = _renamed(F.col("state.columns"), names)
+    return base.withColumn(
+        "state", F.when(F.col("state").isNotNull(), F.col("state").withField("columns", columns))
+    )
+
+
+def _renamed(image: Column, names: Mapping[str, str]) -> Column:
+    new = F.create_map(*[F.lit(one) for one in chain(*names.items())])
+    return F.transform_keys(image, lambda name, _: F.coalesce(F.try_element_at(new, name), name))
+
+
+# The newest tombstone of each key, as Spark finds it.
 
 
 def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
@@ -16,3 +135,71 @@ def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
     newest = F.max_by(whole, F.struct(LOG_POSITION, EVENT_ID)).alias("newest")
     own = [quoted(name) for name in tombstone_columns(table)]
     return tombstones.groupBy(*own).agg(newest).select("newest.*")
+
+
+# Digests of rows, by which two gold tables are compared.
+
+
+def digests_of_rows(gold: DataFrame, table: Table) -> DataFrame:
+    """One row per gold row: ``key`` (what tells it apart, as JSON) and ``digest`` (SHA-256 over all its columns)."""
+    own = key_columns(table)
+    names = dict.fromkeys((*own, *table.columns, LOG_POSITION, EVENT_ID, EVENT_AT))
+    return _digested(gold, own, list(names))
+
+
+def digests_of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataFrame:
+    """One row per key that is deleted, by its newest tombstone: ``key`` and ``digest`` as in ``of_rows``.
+
+    Older tombstones, and those of keys that are present again, may be dropped by compaction at any time.
+    """
+    own = tombstone_columns(table)
+    newest = newest_tombstones(tombstones, table)
+    same = [newest[name].eqNullSafe(gold[name]) for name in own]
+    absent = newest.join(gold, on=same, how="left_anti")
+    return _digested(absent, own, [*own, LOG_POSITION, EVENT_ID, EVENT_AT])
+
+
+def digests_of_versions(history: DataFrame, table: Table) -> DataFrame:
+    """One row per version of a table's history: ``key`` and ``digest`` as in ``of_rows``."""
+    own = (*table.key, VALID_FROM, BEGAN_BY)
+    return _digested(history, own, list(dict.fromkeys((*own, *table.columns, *OF_VERSION))))
+
+
+def _digested(rows: DataFrame, own: tuple[str, ...], names: list[str]) -> DataFrame:
+    key = F.to_json(F.struct(*[F.col(quoted(name)) for name in own]), AS_JSON)
+    # The order in which a map holds its entries means nothing.
+    whole = F.to_json(F.struct(*[_ordered(rows, name) for name in names]), AS_JSON)
+    return rows.select(key.alias("key"), F.sha2(whole, 256).alias("digest"))
+
+
+def _ordered(rows: DataFrame, name: str) -> Column:
+    column = F.col(quoted(name))
+    if rows.schema[name].dataType.typeName() == "map":
+        return F.array_sort(F.map_entries(column)).alias(name)
+    return column
+
+
+def digest_of_table(digests: DataFrame) -> DataFrame:
+    """One row for all: ``rows``, their number, and ``digest``, which does not depend on their order."""
+    # Sums of parts of the digests do not depend on order, and a row that comes twice counts twice.
+    part = F.conv(F.substring("digest", 1, 12), 16, 10).cast("decimal(38,0)")
+    other = F.conv(F.substring("digest", 13, 12), 16, 10).cast("decimal(38,0)")
+    return digests.agg(
+        F.count("*").alias("rows"),
+        F.sha2(F.concat_ws("/", F.count("*"), F.sum(part), F.sum(other)), 256).alias("digest"),
+    )
+
+
+def differing_keys(ours: DataFrame, theirs: DataFrame) -> DataFrame:
+    """One row per key whose digests differ: ``key``, and whether each side has it (``ours``, ``theirs``)."""
+    one = ours.select("key", F.col("digest").alias("ours"))
+    other = theirs.select("key", F.col("digest").alias("theirs"))
+    return (
+        one.join(other, on="key", how="full_outer")
+        .where(~F.col("ours").eqNullSafe(F.col("theirs")))
+        .select(
+            "key",
+            F.col("ours").isNotNull().alias("ours"),
+            F.col("theirs").isNotNull().alias("theirs"),
+        )
+    )

@@ -1,7 +1,8 @@
-"""Which executor does a piece of work: the one place that decides it."""
+"""Which executor does a piece of work: the one place that decides it, and how a run tells which one did it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -82,3 +83,21 @@ class Choice:
     def most_decoded(self) -> int | None:
         """So many bytes of one object may be decoded in this process; None for any number."""
         return None if self.executor == IN_PROCESS else self.memory // BYTES_OF_A_PAYLOAD
+
+
+# Which executor did what, as the log, the metadata and the summary of a run say it.
+
+
+EXECUTOR: Final = "executor"
+"""The name of the metadata that says which executor did a step's work."""
+
+
+def done_by(*executors: str) -> str:
+    """The end of a line of the log that says who did the work: `` (spark)``; nothing where nothing was done."""
+    return f" ({', '.join(executors)})" if executors else ""
+
+
+def executors_of(executors: Iterable[str]) -> dict[str, str]:
+    """The metadata of these executors; none where nothing was done."""
+    names = ", ".join(executors)
+    return {EXECUTOR: names} if names else {}

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
-from transforms.gold.change import Key
+from transforms.change import Key
 
 Frame = TypeVar("Frame")
 """A frame of one executor: an Arrow table, or one of Spark's."""

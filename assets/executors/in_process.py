@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from assets.executors.choice import IN_PROCESS
 from assets.executors.executor import Ranges, Stage
-from transforms.arrow import typed_values
-from transforms.arrow.nested_types import TEXTS
+from transforms.change import Key
+from transforms.column_types import typed_values
+from transforms.column_types.map_columns import TEXTS
 from transforms.gold import fold_rows
-from transforms.gold.change import Key
 from transforms.gold.fold_rows import cells, list_array
 
 BATCH_ROWS: Final = 10_000
@@ -86,7 +86,7 @@ class InProcess:
         found: dict[str, Any] = {name: frame[name] for name in frame.column_names}
         if what is not None:
             found["what"] = pa.repeat(pa.scalar(what, pa.int32()), frame.num_rows)
-        return fold_rows.shaped(found, frame.num_rows)
+        return fold_rows.shaped_rows(found, frame.num_rows)
 
     def together(self, frame: pa.Table, most: int | None) -> pa.Table:
         """See ``Executor``: groups come in the order in which they are met first."""

@@ -1,25 +1,27 @@
-"""Stages in Spark's tasks: for tables and windows of any size."""
+"""Stages in Spark's tasks, for tables and windows of any size, and in how many tasks they run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, MapType, StructField
 
-from assets.executors import in_spark
 from assets.executors.choice import SPARK
 from assets.executors.executor import Ranges, Stage
-from assets.executors.in_spark import broadcast_if_small
+from transforms.change import Key
 from transforms.feed.feed import Feed
-from transforms.gold.change import Key
 from transforms.gold.fold_rows import FOLD_ROWS
+from transforms.task_errors import with_clear_errors
 
 _FOLD_ROWS: Final = from_arrow_schema(FOLD_ROWS)
 _SHARD: Final = "shard"
@@ -89,7 +91,7 @@ class InSpark:
 
     def together(self, frame: DataFrame, most: int | None) -> DataFrame:
         """See ``Executor``: where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
-        tasks = () if most is None else (in_spark.tasks_for(frame, most),)
+        tasks = () if most is None else (tasks_for(frame, most),)
         # Numbers are sorted much faster than lists of texts; groups with the same number are then sorted by themselves.
         sharded = frame.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
         return sharded.sortWithinPartitions(_SHARD, "group", "what", "log_position").drop(_SHARD)
@@ -98,7 +100,7 @@ class InSpark:
         self, frame: DataFrame, by: Sequence[str], within: Sequence[str], most: int | None = None
     ) -> DataFrame:
         """See ``Executor``: where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
-        tasks = () if most is None else (in_spark.tasks_for(frame, most),)
+        tasks = () if most is None else (tasks_for(frame, most),)
         return frame.repartition(*tasks, *by).sortWithinPartitions(*by, *within)
 
     def in_order(self, frame: DataFrame, by: str, ranges: Ranges, most: int) -> DataFrame:
@@ -106,7 +108,7 @@ class InSpark:
 
         It writes a file for each of these.
         """
-        tasks = in_spark.tasks_for(frame, most)
+        tasks = tasks_for(frame, most)
         task = F.floor(F.col(ranges.column).cast("long") * tasks / ranges.size).cast("int")
         return frame.repartitionById(tasks, task).sortWithinPartitions(by)
 
@@ -131,7 +133,7 @@ class InSpark:
 
     def staged(self, frame: DataFrame, stage: Stage) -> DataFrame:
         """See ``Executor``."""
-        return in_spark.staged(frame, stage, from_arrow_schema(stage.schema), self.feed)
+        return run_staged(frame, stage, from_arrow_schema(stage.schema), self.feed)
 
     def kept(self, frame: DataFrame) -> DataFrame:
         """See ``Executor``."""
@@ -139,7 +141,7 @@ class InSpark:
 
     def cached(self, frame: DataFrame) -> DataFrame:
         """See ``Executor``."""
-        return in_spark.kept(frame)
+        return kept_on_disk(frame)
 
     def freed(self, frame: DataFrame) -> None:
         """See ``Executor``."""
@@ -168,3 +170,77 @@ def _nothing(field: StructField) -> Column:
         return F.create_map()
     is_boolean = isinstance(field.dataType, BooleanType)
     return F.lit({"dedup_prefix": 0, "copies": 0}.get(field.name, False if is_boolean else None))
+
+
+# How Spark runs a function over Arrow batches, and in how many tasks.
+
+
+ROWS_OF_A_TASK = 100_000
+"""How many rows one task sorts: about a hundred megabytes.
+
+An executor with Spark's default of 1 GB ran out of memory with 250,000 rows of a few hundred bytes (five million
+changes on two workers): the sort, what is kept of the tasks before, and Python's batches share its heap.
+"""
+
+SMALL = 5_000
+"""Up to so many rows are sorted by a single task: a second one costs more than it saves."""
+
+BYTES_A_ROW = 5_000
+"""A row of ten columns takes a few hundred bytes while it is collected, hashed and sent: a tenth of this."""
+_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def tasks_for(frame: DataFrame, records: int) -> int:
+    """Into how many tasks the rows of this number of records are shuffled."""
+    if records <= SMALL:
+        return 1
+    parallel = frame.sparkSession.sparkContext.defaultParallelism
+    return max(parallel, -(-records // ROWS_OF_A_TASK))
+
+
+def run_staged(
+    frame: DataFrame,
+    stage: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: Any,
+    feed: Feed | None = None,
+) -> DataFrame:
+    """The frame that one stage makes of another, in Spark's tasks; ``feed``: the errors that leave a task name it."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # Rows are in no reference cycles, so that the garbage collector finds nothing, and to look for cycles among
+        # hundreds of thousands of them takes a tenth of the time.
+        gc.disable()
+        try:
+            with nullcontext() if feed is None else with_clear_errors(feed):
+                yield from stage(batches)
+        finally:
+            gc.enable()
+
+    return frame.mapInArrow(run, schema)
+
+
+def kept_on_disk(frame: DataFrame) -> DataFrame:
+    """The frame, computed once and kept until it is unpersisted, on the executors' disks.
+
+    Not in their memory: there, each of its parts is one large array, for which an executor with Spark's default of 1 GB
+    found no room in one piece and died (five million changes, when one worker of two was lost). What is read again at
+    once is in the memory of the system anyhow.
+    """
+    return frame.persist(StorageLevel.DISK_ONLY)
+
+
+def broadcast_if_small(frame: DataFrame, rows: int) -> DataFrame:
+    """The frame, to be broadcast where so many rows (``rows``, or fewer) take a small part of the driver's memory.
+
+    Spark knows no size of a frame that was checkpointed; Weir has counted its rows. Without the hint Spark would
+    shuffle all of a gold table, or all of silver, to join a few keys.
+    """
+    memory = frame.sparkSession.conf.get("spark.driver.memory", "1g")
+    assert memory is not None  # it has a default
+    return F.broadcast(frame) if rows * BYTES_A_ROW <= size_in_bytes(memory) else frame
+
+
+def size_in_bytes(size: str) -> int:
+    """Spark's way to write a size (``5g``, ``512m``, ``1024mb``), in bytes; without a unit they are mebibytes."""
+    text = size.strip().lower().removesuffix("b")
+    return int(text[:-1]) * _UNITS[text[-1]] if text[-1] in _UNITS else int(text) * 2**20

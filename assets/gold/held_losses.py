@@ -15,20 +15,18 @@ from typing import Final, Generic, NamedTuple
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import decisions
-from assets.bookkeeping.snapshot_deletes import Unproved
+from assets.control import decisions
 from assets.executors.executor import Frame
-from assets.gold.applied import shown_keys
-from assets.gold.apply.stored_by_spark import key_texts
-from assets.gold.folding import Folded, TableFold
-from assets.gold.gold_table import GoldTable
+from assets.gold.fold import Folded, TableFold, shown_keys
 from assets.gold.plan import TablePlan
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.gold.snapshot_deletes import Unproved
+from assets.gold.stored_by_spark import key_texts
+from assets.gold.tables import GoldTable
+from assets.storage.lake import Lake, Layer
 from assets.wording import counted, spanned
+from transforms.change import Key, LogPosition
 from transforms.feed.decisions import Hold
 from transforms.gold import folded_rows
-from transforms.gold.change import Key, LogPosition
 from transforms.gold.columns import KEY, LOG_POSITION
 from transforms.gold.fold_rows import keys_of
 

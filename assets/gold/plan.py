@@ -1,41 +1,56 @@
-"""What is known of a feed and its gold tables before the work begins: read once, and handed on as values."""
+"""What is known of a feed and its gold tables before the work begins, silver's files included: read once."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from threading import Lock
+from typing import Any, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping import (
-    accounting,
-    decisions,
-    discovered_tables,
-    snapshot_deletes,
-    window_progress,
-)
-from assets.bookkeeping.added_columns import with_mentioned
-from assets.bookkeeping.compacted import bases
-from assets.bookkeeping.transactions import complete_transactions
-from assets.columns import spelling
-from assets.gold import gold_tables
-from assets.gold.silver_parts import SilverParts
-from assets.lake import Lake
-from assets.layers import Layer
-from transforms.change_kinds import TRANSACTIONS, WHOLE_TABLE, ChangeKinds, streams_of
+from assets.columns import gold
+from assets.control import accounting, decisions, discovered_tables, progress, transactions
+from assets.control import compacted as bases
+from assets.control.discovered_tables import with_mentioned
+from assets.gold import snapshot_deletes, tables
+from assets.storage.in_process_table import DataFile
+from assets.storage.lake import Lake, Layer
+from transforms.change import LogPosition
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import gold_name
+from transforms.feed.names import gold_name
 from transforms.formats import FORMATS
-from transforms.gold.change import LogPosition
-from transforms.silver.conforming.discovered_tables import Stopped
+from transforms.silver.change_kinds import TRANSACTIONS, WHOLE_TABLE, ChangeKinds, streams_of
+from transforms.silver.discovered_tables import Stopped
 from transforms.silver.snapshots import Snapshot
 
 SEVERAL: Final = 2
 """From so many streams on, a range delete of one has to be ordered among the changes of another."""
+
+
+class SilverFiles(Protocol):
+    """What reads a file of silver."""
+
+    def read_file(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
+        """These columns of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SilverParts:
+    """The files of a feed's silver (``parts``), and what reads them; the tables of a step share what is read."""
+
+    files: SilverFiles
+    parts: Sequence[DataFile]
+
+    @classmethod
+    def of(cls, lake: Lake, feed: Feed) -> SilverParts | None:
+        """The files that silver has now; None where there is no silver."""
+        silver = lake.in_process_table(Layer.SILVER, feed.name)
+        return cls(KeptRows(silver), silver.files()) if silver.exists else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +144,12 @@ class FeedPlan:
         ).read()
         labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
         compacted = bases.compaction_watermark_facts(lake, feed)
-        brought_before = window_progress.brought_before(lake, feed, windows)
+        brought_before = progress.brought_before(lake, feed, windows)
         released = None
         if TRANSACTIONS in labels:
-            released = complete_transactions.complete(lake, feed, windows, accounts, brought_before)
+            released = transactions.complete_transactions(
+                lake, feed, windows, accounts, brought_before
+            )
         return cls(
             *(feed, tuple(windows), accounts, compacted, brought_before, released, silver),
         )
@@ -143,7 +160,7 @@ class FeedPlan:
 
         Too many tables are refused where all tables of the feed are asked for, and not for one.
         """
-        return discovered_tables.everything_in(self.feed, self.accounts).stopped
+        return discovered_tables.without_limit_in(self.feed, self.accounts).stopped
 
     @cached_property
     def _by_declared(self) -> Mapping[str, Mapping[str, bool]]:
@@ -151,7 +168,7 @@ class FeedPlan:
         everywhere = FORMATS[self.feed.format].reaches_everywhere
         based = {name: facts["declared"] for name, facts in self.compacted.items()}
         asked = None if everywhere else self.windows
-        return gold_tables.by_declared_in(self.feed, self.accounts, based, asked)
+        return tables.by_declared_in(self.feed, self.accounts, based, asked)
 
     @cached_property
     def _rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -196,7 +213,7 @@ class FeedPlan:
             feed, table.name, name, rows, frozenset(self.windows)
         )
         if table.spelled:
-            shapes = (spelling.shape_in_gold(one, table) for one in kinds.scopes)
+            shapes = (gold.shape_in_gold(one, table) for one in kinds.scopes)
             kinds = replace(kinds, scopes=tuple(sorted(set(shapes))))
         return TablePlan(
             feed=feed,
@@ -258,3 +275,49 @@ def has_several_streams(accounts: pa.Table) -> bool:
         if len(known) >= SEVERAL:
             return True
     return False
+
+
+# The files of a feed's silver, as they are when a plan is made, and what reads them in this process.
+
+
+MOST_BYTES = 128 << 20
+"""Up to so many bytes of rows are kept, as they are in memory; what is beyond that is read again."""
+
+_What: TypeAlias = tuple[str, tuple[str, ...]]
+"""A file, and the columns that are read of it."""
+
+
+class KeptRows:
+    """Reads the data files of silver, each once as far as there is room; several threads may use it.
+
+    A feed's silver has the changes of all its tables in the same files. Read for each table anew, a window of a
+    thousand tables costs as much as a million.
+    """
+
+    def __init__(self, files: SilverFiles) -> None:
+        self._files = files
+        self._kept: dict[_What, pa.Table] = {}
+        self._bytes = 0
+        self._reading: defaultdict[_What, Lock] = defaultdict(Lock)
+        self._lock = Lock()
+
+    def read_file(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
+        """See ``SilverFiles``."""
+        what = (file.path, tuple(columns))
+        with self._lock:
+            reading = self._reading[what]
+        # The tables of a step begin together, and with the same file: one reads it, the others wait for that.
+        with reading:
+            if what not in self._kept:
+                found = self._files.read_file(file, columns)
+                if not self._takes(found.nbytes):
+                    return found
+                self._kept[what] = found
+            return self._kept[what]
+
+    def _takes(self, size: int) -> bool:
+        """Whether there is room for so many bytes, which are then taken."""
+        with self._lock:
+            takes = self._bytes + size <= MOST_BYTES
+            self._bytes += size if takes else 0
+            return takes

@@ -20,11 +20,9 @@ from assets.executors.executor import Executor, Frame
 from assets.gold.plan import TablePlan
 from assets.wording import counted
 from transforms.formats import FORMATS
-from transforms.gold import read_changes
+from transforms.gold import fold_rows
 from transforms.gold.fold_rows import CROSS_STREAM
-from transforms.gold.range_deletes import RangeDelete
-from transforms.gold.streams.cross_stream_positions import CollectPositions, JoinPositions
-from transforms.gold.streams.crossing import Crossing
+from transforms.gold.range_deletes import CollectPositions, Crossing, JoinPositions, RangeDelete
 from transforms.source_format import CrossStreamMatcher
 
 SNAPSHOT: Final = "complete snapshot"
@@ -33,7 +31,7 @@ SNAPSHOT: Final = "complete snapshot"
 SHOWN = 5
 """How many of a run are named one by one, the widest first and then those that did most; the others are summed up."""
 
-READ: Final = (*read_changes.COLUMNS, "is_new", "operation", "window", "object", "line")
+READ: Final = (*fold_rows.SILVER_COLUMNS, "is_new", "operation", "window", "object", "line")
 """The columns of silver that are read of a range delete."""
 
 EVERYWHERE: Final = (
@@ -105,7 +103,7 @@ def of_rows(rows: pa.Table) -> RangeDeletes[Frame]:
         columns = ("is_new", "operation", "window", "object", "line")
         cells = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
         for row, (is_new, *source_location) in zip(
-            read_changes.silver_rows(batch), cells, strict=True
+            fold_rows.silver_rows(batch), cells, strict=True
         ):
             assert row.range_delete is not None  # no others were asked for
             change = replace(row.change, is_past=not is_new)

@@ -1,18 +1,13 @@
-"""Changes of a declaration that are refused: where the feed file differs from gold in a way that its policies forbid.
-
-Put here a comparison of a declaration with a gold table. Not here: schema changes in the stream
-(``assets/silver/schema_changes.py``), which policies there are (``transforms/feed/schema_policies.py``), and changes
-that are accepted, and only make the table again (``apply/full_rebuilds``).
-"""
+"""Changes of a declaration: those that gold refuses, and what a table waits for before it is made again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assets.bookkeeping.added_columns import ADDED
-from assets.columns import types
-from assets.gold.gold_table import GoldTable
+from assets.control.discovered_tables import ADDED
+from assets.gold.tables import GoldTable, stale_windows
+from transforms.column_types.judges import stored
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import widens
@@ -78,7 +73,7 @@ def _refuse_key(gold: GoldTable) -> None:
 
 def _refuse_types(feed: Feed, table: Table, in_gold: Mapping[str, str]) -> None:
     for column, old in in_gold.items():
-        new = types.stored(table.columns.get(column, old))
+        new = stored(table.columns.get(column, old))
         if new == old:
             continue
         wider = widens(old, new)
@@ -110,7 +105,7 @@ def _refuse_lost_columns(feed: Feed, table: Table, in_gold: Mapping[str, str]) -
         if column not in in_gold and column not in (*table.added, *table.renamed.values())
     ]
     for column in gone:
-        alike = [new for new in come if types.stored(table.columns[new]) == in_gold[column]]
+        alike = [new for new in come if stored(table.columns[new]) == in_gold[column]]
         if alike and table.policies.rename_column == "fail":
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "rename_column"),
@@ -148,3 +143,32 @@ def _refuse_broken_since(gold: GoldTable, rows: Sequence[Mapping[str, Any]]) -> 
                 f"column {column} is declared since {first}, and events of window {found} mention it",
                 f"Say `since: {{{column}: {found}}}`, or leave it out.",
             )
+
+
+# What a gold table waits for before it can be made from all of silver.
+
+
+def rebuild_waits_for(
+    gold: GoldTable, accounts: Sequence[Mapping[str, Any]], *, has_rows: bool, is_asked_for: bool
+) -> tuple[str, ...]:
+    """The windows whose silver has to be derived again before the table can be made from all of silver.
+
+    A table without rows and tombstones takes any declaration: the one before was wrong about the source.
+
+    Args:
+        gold: The gold table.
+        accounts: What the feed's accounts say of it.
+        has_rows: Whether it has rows or tombstones.
+        is_asked_for: Whether a person has asked for it (``weir rebuild``), so that it may get another
+            key and other types.
+
+    Raises:
+        KeyDrift: The table has another key, and nobody has asked for it to be made again.
+        SchemaChangeRefused: The feed file changed in a way that its ``schema_changes`` do not allow; for types,
+            where nobody has asked for it.
+    """
+    if has_rows:
+        if not is_asked_for:
+            refuse_key_and_types(gold)
+        refuse_columns(gold, accounts)
+    return tuple(stale_windows(gold.feed, accounts))

@@ -11,19 +11,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets.bookkeeping.compacted import bases
-from assets.columns import silver_rows, spelling, transactions
-from assets.columns.compaction_watermarks import covers
-from assets.columns.silver import CHANGE
-from assets.executors.in_spark import broadcast_if_small
-from assets.executors.spark import shaped
-from assets.gold.changes import waiting_changes
+from assets.columns import gold
+from assets.columns import silver as silver_rows
+from assets.columns import silver as transactions
+from assets.columns.silver import CHANGE, covered_by
+from assets.control import compacted
+from assets.executors.spark import broadcast_if_small, shaped
+from assets.gold import waiting_changes
 from assets.gold.plan import TablePlan
 from assets.gold.range_deletes import READ
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from transforms.compaction_watermarks import CompactionWatermark
-from transforms.gold import key_changes
+from transforms.gold import fold
 from transforms.gold.fold_rows import BASE
 from transforms.gold.fold_rows import CHANGE as OF_CHANGE
 
@@ -57,7 +56,7 @@ class SilverBySpark:
         if plan.waits:
             rows = rows.unionByName(waiting_changes.conformed(silver, feed, table, name))
         if plan.kinds.transactions:
-            rows = transactions.visible(rows, _released(lake, plan))
+            rows = transactions.visible_changes(rows, _released(lake, plan))
         else:
             rows = rows.withColumn("is_new", F.lit(False))
         rows = rows.withColumn("is_new", F.col("is_new") | _is_own(plan))
@@ -70,22 +69,26 @@ class SilverBySpark:
             snapshots = lake.spark.createDataFrame(cells, _SNAPSHOT)
             rows = rows.unionByName(snapshots)
         if table.spelled:
-            rows = spelling.in_gold(rows, table)
+            rows = gold.in_gold(rows, table)
         if plan.compaction_watermark is not None:
-            rows = rows.where(~covers(plan.compaction_watermark))
-            snapshots = snapshots and snapshots.where(~covers(plan.compaction_watermark))
-        base = None if plan.compaction_watermark is None else bases.rows(lake, feed, table, name)
+            rows = rows.where(~covered_by(plan.compaction_watermark))
+            snapshots = snapshots and snapshots.where(~covered_by(plan.compaction_watermark))
+        base = (
+            None
+            if plan.compaction_watermark is None
+            else compacted.base_rows_by_spark(lake, feed, table, name)
+        )
         return cls(plan, silver, rows, base, snapshots)
 
     def up_to(self, compaction_watermark: CompactionWatermark) -> Self:
         """The same without the changes above a compaction watermark."""
-        is_covered = covers(compaction_watermark)
+        is_covered = covered_by(compaction_watermark)
         snapshots = self.snapshots and self.snapshots.where(is_covered)
         return replace(self, rows=self.rows.where(is_covered), snapshots=snapshots)
 
     def above(self, compaction_watermark: CompactionWatermark, base: DataFrame) -> Self:
         """The same without the changes at or below a compaction watermark, for which base rows stand."""
-        is_above = ~covers(compaction_watermark)
+        is_above = ~covered_by(compaction_watermark)
         snapshots = self.snapshots and self.snapshots.where(is_above)
         return replace(self, rows=self.rows.where(is_above), base_rows=base, snapshots=snapshots)
 
@@ -143,7 +146,7 @@ class SilverBySpark:
     def _roots(self) -> DataFrame:
         linked = self.of_keys.where(F.col("effect") == "move").select("moved_from", "key")
         links = [(tuple(row["moved_from"]), tuple(row["key"])) for row in linked.collect()]
-        roots = [(list(key), list(root)) for key, root in key_changes.groups(links).items()]
+        roots = [(list(key), list(root)) for key, root in fold.linked_keys(links).items()]
         frame = linked.sparkSession.createDataFrame(roots, "key array<string>, root array<string>")
         return broadcast_if_small(frame, len(roots))
 

@@ -1,4 +1,4 @@
-"""One gold table's silver, base rows and stored rows, read in this process: for tables and windows that fit."""
+"""One gold table's silver, base rows and stored rows, read in this process: for what fits into it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping.compacted import base_files
-from assets.columns import spelling
+from assets.columns import gold
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.in_process_table import DataFile
+from assets.control import compacted
 from assets.executors.choice import Choice
 from assets.executors.in_process import InProcess, values_of
-from assets.gold.changes import waiting_changes
-from assets.gold.plan import TablePlan
+from assets.gold import waiting_changes
+from assets.gold.plan import SilverFiles, TablePlan
 from assets.gold.range_deletes import EVERYWHERE, READ, with_derived
-from assets.gold.silver_parts import SilverFiles
-from assets.lake import Lake
-from transforms.arrow import map_columns
-from transforms.arrow.nested_types import NUMBERS, TEXTS
+from assets.storage.in_process_table import DataFile
+from assets.storage.lake import Lake
 from transforms.change import CONTROL, HOLD
+from transforms.column_types import map_columns
+from transforms.column_types.map_columns import NUMBERS, TEXTS
 from transforms.compaction_watermarks import CompactionWatermark
-from transforms.gold import fold_rows, key_changes
-from transforms.gold.fold_rows import list_array, moments
+from transforms.gold import fold, fold_rows
+from transforms.gold.fold_rows import in_microseconds, list_array
 from transforms.moments import microseconds_of
 
 _SIFTED = ("table", "declared")
@@ -69,7 +68,7 @@ class SilverInProcess:
         assert plan.silver is not None  # silver comes first
         base = None
         if plan.compaction_watermark is not None:
-            base = base_files.read(lake, plan.feed, plan.table, plan.name)
+            base = compacted.base_rows_in_process(lake, plan.feed, plan.table, plan.name)
             if base is None:
                 raise TooLarge
         silver = plan.silver
@@ -94,14 +93,14 @@ class SilverInProcess:
         """See ``folding.Silver``."""
         # A commit releases changes that may have come in any window.
         rows = self.every if self.plan.releases else self._of_windows
-        return fold_rows.of_changes(_of_keys(rows.filter(rows["is_new"])))
+        return fold_rows.rows_of_changes(_of_keys(rows.filter(rows["is_new"])))
 
     def changes(self, few: pa.Table | None, count: int) -> pa.Table:
         """See ``folding.Silver``."""
         rows = _of_keys(self.every)
         if few is not None:
             rows = InProcess().among(rows, few, "key", count)
-        return fold_rows.of_changes(rows)
+        return fold_rows.rows_of_changes(rows)
 
     def range_deletes(self) -> pa.Table:
         """The range deletes of the table that count, those of complete snapshots included (``READ``)."""
@@ -126,13 +125,13 @@ class SilverInProcess:
 
     def base(self) -> pa.Table | None:
         """See ``folding.Silver``."""
-        return None if self.base_rows is None else fold_rows.of_base(self.base_rows)
+        return None if self.base_rows is None else fold_rows.rows_of_base(self.base_rows)
 
     def roots(self) -> pa.Table:
         """See ``folding.Silver``."""
         moved = self.every.filter(pc.equal(self.every["effect"], "move"))
         links = zip(values_of(moved, "moved_from"), values_of(moved, "key"), strict=True)
-        roots = key_changes.groups(links)
+        roots = fold.linked_keys(links)
         cells = {"key": [*roots], "root": [*roots.values()]}
         return pa.table({name: list_array(some, TEXTS) for name, some in cells.items()})
 
@@ -183,12 +182,12 @@ class SilverInProcess:
             "window": pa.repeat(pa.scalar(window), count),
             "is_new": is_own,
             **{name: rows[name] for name in _STORED},
-            "event_at": moments(rows["event_at"]),
+            "event_at": in_microseconds(rows["event_at"]),
         }
         found = pa.table([cells[one.name].cast(one.type) for one in _READ], schema=_READ)
         if found["transaction"].null_count < count:
             found = self._committed(found)
-        return self._within(in_gold(found, spelling.both(self.plan.table)))
+        return self._within(in_gold(found, gold.gold_names(self.plan.table)))
 
     def _committed(self, rows: pa.Table) -> pa.Table:
         """The rows without those whose transaction is not complete; the others where they take effect."""
@@ -258,7 +257,7 @@ def in_gold(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
     """Rows of silver with their columns under gold's names."""
     if not names:
         return rows
-    return _replaced(rows, {image: _renamed(rows[image], names) for image in spelling.IMAGES})
+    return _replaced(rows, {image: _renamed(rows[image], names) for image in gold.IMAGES})
 
 
 def _renamed(column: pa.ChunkedArray, names: Mapping[str, str]) -> pa.Array:

@@ -1,21 +1,25 @@
-"""What a landing is, wherever it lies: objects that can be listed and read.
-
-Put here what all kinds of landings share. Not here: each kind (``s3_landing``, ``folder_landing``), opening a feed's
-landing (``landings``), what an object holds (``transforms/records``), and which objects were read before
-(``bookkeeping/ledger``).
-"""
+"""What a landing is, wherever it lies: objects that are listed, by days, and read, where no link leads outside."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
-from collections.abc import Iterator, Sequence
+import stat
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from assets.landing.day_listing import Days
-from assets.landing.inside import REMEDY, LeadsOut
-from transforms.feed.object_paths import matches
+from transforms.feed.paths import matches
+from transforms.feed.windows import day_of_folder
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ListObjectsV2OutputTypeDef, ObjectTypeDef
+
 
 _TEMPORARY = (".tmp", ".temp", ".part", ".partial", ".inprogress", ".crdownload", ".swp", "~")
 
@@ -126,3 +130,163 @@ def reason_to_leave_out(name: str, globs: Sequence[str]) -> str | None:
     if not any(matches(name, glob) for glob in globs):
         return f"does not match {' or '.join(globs)}"
     return None
+
+
+# Listing a landing for some days only: folders of other days are not listed, and no object of these days is missed.
+# A folder whose path has a date holds objects of that day alone, whatever lies below it (``day_of_folder``). Folders
+# without a date are listed level by level: objects without a date in their path are of the day of their last change,
+# and may lie anywhere. Where that takes too many requests, everything is listed.
+
+
+Days = Collection[str]
+"""Days as windows write them, ``2026-11-20``."""
+
+LOOKS = 1_000
+"""With so many folders to list, a listing of everything is no slower."""
+
+_AT_ONCE = 8
+
+
+def keys_of_days(
+    client: S3Client, bucket: str, prefix: str, days: Days | None, window_path: str | None
+) -> Iterator[ObjectTypeDef]:
+    """The objects below a prefix that may be of these days, or all, in the order of their keys."""
+    if days is not None:
+        some = _keys_within(client, bucket, prefix, days, window_path)
+        if some is not None:
+            yield from sorted(some, key=lambda one: one["Key"].encode())
+            return
+    for page in _pages(client, bucket, prefix):
+        yield from page.get("Contents", [])
+
+
+def _keys_within(
+    client: S3Client, bucket: str, prefix: str, days: Days, window_path: str | None
+) -> list[ObjectTypeDef] | None:
+    """The objects that may be of these days; None where that takes too many requests."""
+    found: list[ObjectTypeDef] = []
+    level, looks = [(prefix, False)], 0
+
+    def look(folder: tuple[str, bool]) -> list[ListObjectsV2OutputTypeDef]:
+        name, is_whole = folder
+        return [*_pages(client, bucket, name, delimiter="" if is_whole else "/")]
+
+    with ThreadPoolExecutor(_AT_ONCE) as looking:
+        while level:
+            looks += len(level)
+            if looks > LOOKS:
+                return None
+            below: list[tuple[str, bool]] = []
+            for pages in looking.map(look, level):
+                for page in pages:
+                    found += page.get("Contents", [])
+                    for one in page.get("CommonPrefixes", []):
+                        day = day_of_folder(one["Prefix"].removeprefix(prefix), window_path)
+                        if day is None or day in days:
+                            below.append((one["Prefix"], day is not None))
+            level = below
+    return found
+
+
+def _pages(
+    client: S3Client, bucket: str, prefix: str, delimiter: str = ""
+) -> Iterable[ListObjectsV2OutputTypeDef]:
+    pages = client.get_paginator("list_objects_v2")
+    return pages.paginate(Bucket=bucket, Prefix=prefix, Delimiter=delimiter)
+
+
+class Entry(NamedTuple):
+    """A file below a folder: its name there, and the file; of a link that leads out of the folder, where to."""
+
+    name: str
+    file: os.DirEntry[str]
+    leads_to: str | None = None
+
+
+def files_of_days(root: Path, days: Days | None, window_path: str | None) -> Iterator[Entry]:
+    """The files below a folder that may be of these days, or all, and the links that lead out of it.
+
+    No link to a folder is followed: what lies below the root is met there, and what does not is not of the landing.
+    """
+    real_root = os.path.realpath(root)
+    folders = [("", str(root))]
+    while folders:
+        below, path = folders.pop()
+        with os.scandir(path) as entries:
+            # One call tells what each of them is; a path asked for itself is a call to the file system each time.
+            listed = [*entries]
+        for entry in listed:
+            name = below + entry.name
+            if entry.is_symlink():
+                leads_to = leads_out(entry.path, real_root)
+                if leads_to is not None or not Path(entry.path).is_dir():
+                    yield Entry(name, entry, leads_to)
+            elif not entry.is_dir():
+                yield Entry(name, entry)
+            elif days is None or day_of_folder(name + "/", window_path) in (None, *days):
+                folders.append((name + "/", entry.path))
+
+
+# Staying inside a landing's folder: where a link leads, and opening a file that no link takes out of the folder.
+# Whoever may put drops into a folder may put links there, too, and Weir may read more than they may. So a link is
+# followed where it ends inside the folder, and nowhere else.
+
+
+REMEDY = "Put the file itself into the landing, or mount its folder there: a mount is no link."
+"""What to do about it, where these drops are wanted."""
+
+_NO_LINK = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class LeadsOut(OSError):
+    """A path ends outside the landing's folder; ``to`` is where."""
+
+    def __init__(self, to: str) -> None:
+        self.to = to
+        super().__init__(f"it is a link that leads out of the landing, to {to}")
+
+
+def leads_out(path: str, real_root: str) -> str | None:
+    """Where a path really ends, if that is not below ``real_root``, which has no links in it; None inside."""
+    real = os.path.realpath(path)
+    return None if Path(real).is_relative_to(real_root) else shown_path(real)
+
+
+def shown_path(path: str) -> str:
+    """A path as it can be printed: its bytes need not be UTF-8."""
+    return path.encode("utf-8", "replace").decode()
+
+
+def open_inside(root: Path, name: str) -> int:
+    """A descriptor of the file of this name below the root.
+
+    The way to it is walked once more without following any link, so that one that is put there between the look and
+    the opening is not followed either.
+
+    Raises:
+        LeadsOut: the name leads out of the root, by a link or by ``..``.
+        FileNotFoundError: there is no such file; or a link or another thing has just taken its place.
+        OSError: it cannot be opened.
+    """
+    real_root, path = os.path.realpath(root), str(root / name)
+    if (to := leads_out(path, real_root)) is not None:
+        raise LeadsOut(to)
+    *folders, file = Path(os.path.realpath(path)).relative_to(real_root).parts or (".",)
+    folder = os.open(real_root, _NO_LINK | os.O_DIRECTORY)
+    try:
+        for part in folders:
+            below = os.open(part, _NO_LINK | os.O_DIRECTORY, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        # Without waiting for whoever writes to a pipe, if it has become one.
+        opened = os.open(file, _NO_LINK | os.O_NONBLOCK, dir_fd=folder)
+    except OSError as fault:
+        if fault.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+        raise
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    return opened

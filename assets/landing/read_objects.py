@@ -1,9 +1,4 @@
-"""Reading landed objects as bronze rows: inside Spark's tasks, or a few small ones in this process.
-
-Put here how an object becomes rows of bronze. Not here: which objects are read (``bronze``), how tasks read
-(``spark_source``), what a record is
-(``transforms/records``), and what it means (``transforms/formats``).
-"""
+"""Landed objects as rows of bronze, read inside Spark's tasks, or a few small ones in this process."""
 
 from __future__ import annotations
 
@@ -22,12 +17,10 @@ from assets.landing.spark_source import batches, read_parts
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.record import Record
-from transforms.records.damaged_archives import with_damage
-from transforms.records.gzip_stream import inflate, too_large
-from transforms.records.limits import DEFAULTS, Limits
+from transforms.record import DEFAULT_LIMITS, Limits, Record
+from transforms.records.gzip_archives import inflate, too_large, with_damage
 from transforms.source_format import Split
-from transforms.task_failures import Reading, naming_record
+from transforms.task_errors import Reading, naming_record
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10
@@ -42,7 +35,7 @@ def read_objects(
     feed: Feed,
     objects: Sequence[LandedObject],
     *,
-    limits: Limits = DEFAULTS,
+    limits: Limits = DEFAULT_LIMITS,
     split: Split | None = None,
 ) -> DataFrame:
     """One row per record of these objects (see ``BRONZE``), cut by ``split`` or else as the feed's format says.
@@ -62,7 +55,7 @@ def read_here(
     feed: Feed,
     objects: Sequence[LandedObject],
     choice: Choice,
-    limits: Limits = DEFAULTS,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> pa.Table | None:
     """One row per record of these objects (``BRONZE_ARROW``), read in this process; None for Spark's work."""
     if not choice.decodes_in_process(_weight(objects)):
@@ -150,7 +143,7 @@ def rows_of(
 
 
 def records_of(
-    feed: Feed, object_name: str, data: bytes, *, split: Split, limits: Limits = DEFAULTS
+    feed: Feed, object_name: str, data: bytes, *, split: Split, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Record]:
     """The records of one object as it was landed, inflated first where it is gzip; one for an object too large."""
     if len(data) > limits.largest_object:

@@ -1,7 +1,6 @@
-"""Bronze rows that Spark's tasks read themselves: a Python data source over anything that can be read in parts.
+"""Rows of bronze that Spark's tasks read themselves: a Python data source over what can be read in parts.
 
-Tasks get the names of what they read; its bytes never pass through the driver. Put here how Spark's tasks make rows of
-bronze. Not here: what is read, and how (``read_objects``, ``kafka/read_topics``).
+Tasks get the names of what they read; its bytes never pass through the driver.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from assets.columns.bronze import BRONZE
-from assets.task_errors import raise_clearly
+from assets.executors.task_errors import raise_clearly
 from transforms.errors import WeirError
-from transforms.task_failures import TaskFailed
+from transforms.task_errors import TaskFailed
 
 __all__ = ["RecordSource", "raise_clearly", "read_parts"]
 

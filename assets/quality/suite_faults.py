@@ -1,18 +1,13 @@
-"""What Great Expectations finds wrong with the expectations that a feed declares, before any of them is asked.
-
-Put here what needs it imported to be known. Not here: what is checked as the feed file is read
-(``orchestration/feeds/running``).
-"""
+"""What is wrong with the expectations that a feed declares, before any of them is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from assets.columns.silver import CHANGE
-from expectations.suites.declared import fault_of
+from expectations.suites import fault_of
 from transforms.errors import FeedMisdeclared
-from transforms.feed.checks import DeclaredSuite
-from transforms.feed.feed import Feed
+from transforms.feed.feed import DeclaredSuite, Feed
 
 
 def faults_of_suites(feed: Feed) -> list[FeedMisdeclared]:

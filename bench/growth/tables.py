@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from assets.bookkeeping import window_progress
-from assets.gold.apply import apply_feed
-from assets.lake import Lake
+from assets.control import progress
+from assets.gold import apply
+from assets.storage.lake import Lake
 from bench.growth.points import points
 from bench.lines.appliers import feed_of, restored
 from bench.lines.bringing import bring
@@ -41,5 +41,5 @@ def lines_of_tables(work: Workspace, sizes: Sizes) -> Iterator[Line]:
 
 def _to_gold(lake: Lake, feed: Feed, window: str = drops.WINDOW) -> None:
     bring(lake, feed, [window])
-    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], [window])
-    window_progress.finish(lake, feed, [window])
+    apply.apply_tables(lake, feed, [*feed.tables.values()], [window])
+    progress.finish(lake, feed, [window])

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 
 from assets.audit.status import status_of
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from bench.growth.points import points
 from bench.lines.appliers import restored
 from bench.lines.small_window import TABLE, feed_of_table, to_gold

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assets.gold.apply import apply_feed
-from assets.lake import Lake
+from assets.gold import apply
+from assets.storage.lake import Lake
 from bench.made import drops
 from bench.made.restoring import Workspace
 from bench.measuring import Prepared
@@ -37,9 +37,7 @@ def appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], P
     # The floor of few changes in a small table is its one commit: there is no column worth scanning.
     least = floor.apply if len(feed.tables) == 1 else floor.commit
     return {
-        "weir": restored(
-            work, like, lambda lake: apply_feed.apply_tables(lake, feed, tables, WINDOWS)
-        ),
+        "weir": restored(work, like, lambda lake: apply.apply_tables(lake, feed, tables, WINDOWS)),
         "textbook": restored(work, like, one_after_another(textbook.apply)),
         "floor": restored(work, like, one_after_another(least)),
     }

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assets.bronze import from_objects
-from assets.lake import Lake
-from assets.silver import derive_windows
+from assets.silver import derive
+from assets.storage.lake import Lake
 from bench.made import drops
 from transforms.feed.feed import Feed
 
@@ -17,4 +17,4 @@ from transforms.feed.feed import Feed
 def bring(lake: Lake, feed: Feed, windows: Sequence[str] = (drops.WINDOW,)) -> None:
     """Landing to silver, as Weir's assets do it."""
     from_objects.land(lake, feed, windows)
-    derive_windows.derive(lake, feed, windows)
+    derive.derive(lake, feed, windows)

@@ -14,11 +14,11 @@ from functools import partial
 import dagster as dg
 
 from assets.bronze import from_objects
-from assets.gold.apply import apply_feed
-from assets.gold.gold_checks import check_specs, checked
-from assets.lake import Lake
-from assets.silver import derive_windows
-from assets.silver.silver_asset import silver_checked
+from assets.gold import apply
+from assets.gold.checks import check_specs, checked
+from assets.silver import derive
+from assets.silver.asset import silver_checked
+from assets.storage.lake import Lake
 from bench.aims import WINDOW
 from bench.lines.appliers import WINDOWS, feed_of
 from bench.made import drops, row
@@ -26,9 +26,8 @@ from bench.made.changes import drawn
 from bench.made.restoring import Workspace
 from bench.measuring import Line, Prepared, say
 from bench.sizes import Sizes
-from expectations import gx
-from transforms.feed.checks import DeclaredExpectation, DeclaredSuite
-from transforms.feed.feed import Feed
+from expectations import suites as gx
+from transforms.feed.feed import DeclaredExpectation, DeclaredSuite, Feed
 
 TABLE = row.table("item")
 
@@ -56,11 +55,11 @@ def line_of_checks(work: Workspace, sizes: Sizes) -> Line:
     return Line("checks of a window", sizes.changes, "events", competitors)
 
 
-def to_gold(lake: Lake, feed: Feed) -> tuple[derive_windows.Derived, list[apply_feed.TableResult]]:
+def to_gold(lake: Lake, feed: Feed) -> tuple[derive.Derived, list[apply.TableResult]]:
     """The window from landing to gold, as Weir's assets bring it; with what they count for the checks."""
     from_objects.land(lake, feed, WINDOWS)
-    made = derive_windows.derive(lake, feed, WINDOWS)
-    return made, apply_feed.apply_tables(lake, feed, [TABLE], WINDOWS)
+    made = derive.derive(lake, feed, WINDOWS)
+    return made, apply.apply_tables(lake, feed, [TABLE], WINDOWS)
 
 
 def asker(lake: Lake, feed: Feed) -> Callable[[Lake], None]:

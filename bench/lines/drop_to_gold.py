@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from bench.made import drops, row
 from bench.made.changes import BASE_LOG, Change
 from bench.made.restoring import Workspace

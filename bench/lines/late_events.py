@@ -13,9 +13,8 @@ from datetime import date, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.gold import apply
+from assets.storage.lake import Lake, Layer
 from bench.lines.bringing import bring
 from bench.made import base, drops, row, silver_changes
 from bench.made.changes import LATE_LOG, SCATTER, Change
@@ -64,7 +63,7 @@ def write(lake: Lake, feed: Feed, days: int, sizes: Sizes) -> None:
     counts = dict.fromkeys(windows, _a_day(sizes))
     counts[drops.SNAPSHOT_WINDOW] = sizes.rows + sizes.rows // 100
     base.write_accounts(lake, feed, TABLE, counts)
-    apply_table.apply(lake, feed, TABLE, [*windows], full_rebuild=True)
+    apply.apply(lake, feed, TABLE, [*windows], full_rebuild=True)
 
 
 def _updates(lake: Lake, sizes: Sizes, day: int) -> DataFrame:
@@ -106,7 +105,7 @@ def _lay(work: Workspace, sizes: Sizes) -> None:
 def _applies(work: Workspace, like: str, feed: Feed, window: str) -> Callable[[], Prepared]:
     def prepare() -> Prepared:
         lake = work.fresh(like)
-        return lambda: apply_table.apply(lake, feed, TABLE, [window])
+        return lambda: apply.apply(lake, feed, TABLE, [window])
 
     return prepare
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from assets.bookkeeping import window_progress
-from assets.lake import Lake
+from assets.control import progress
+from assets.storage.lake import Lake
 from bench.lines.bringing import bring
 from bench.lines.small_window import TABLE, feed_of_table
 from bench.made import drops
@@ -39,7 +39,7 @@ def lines_of_nothing_new(work: Workspace, sizes: Sizes) -> Iterator[Line]:
         feed = feed_of_table(landing)
         say(f"bringing {windows} windows to silver")
         bring(lake, feed, named)
-        window_progress.finish(lake, feed, named)
+        progress.finish(lake, feed, named)
         name = "find nothing new, little" if windows == 1 else f"find nothing new, {windows} times"
         yield Line(
             name, windows * EVENTS_OF_MANY, "events in bronze", {"weir": _finds_nothing(lake, feed)}

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from assets.bookkeeping import window_progress
-from assets.gold.apply import apply_table
-from assets.lake import Lake
+from assets.control import progress
+from assets.gold import apply as apply_table
+from assets.storage.lake import Lake
 from bench.lines.agreement import agree
 from bench.lines.appliers import WINDOWS, appliers, feed_of, restored
 from bench.lines.bringing import bring
@@ -93,7 +93,7 @@ def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> 
     for lake, apply in ((done, apply_table.apply), (by_textbook, textbook.apply)):
         restoring.copy(Path(work.lake("base").warehouse), Path(lake.warehouse))
         apply(lake, feed, TABLE, WINDOWS)
-    window_progress.finish(done, feed, WINDOWS)
+    progress.finish(done, feed, WINDOWS)
     agree(done, by_textbook, feed, TABLE)
     if "again" in wanted:
         competitors: dict[str, Callable[[], Prepared]] = {

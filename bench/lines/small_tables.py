@@ -5,7 +5,7 @@ Put here lines over many tables. Not here: one large table (``one_table``).
 
 from __future__ import annotations
 
-from assets.gold.apply import apply_feed
+from assets.gold import apply
 from bench.lines.appliers import appliers, feed_of
 from bench.lines.bringing import bring
 from bench.made import drops, row
@@ -23,6 +23,6 @@ def line_of_small_tables(work: Workspace, sizes: Sizes) -> Line:
     feed = feed_of(landing, [row.table(name) for name in names])
     lake = work.lake("small")
     bring(lake, feed, [drops.BASE_WINDOW])
-    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], [drops.BASE_WINDOW])
+    apply.apply_tables(lake, feed, [*feed.tables.values()], [drops.BASE_WINDOW])
     bring(lake, feed)
     return Line("small tables", sizes.tables, "tables", appliers(work, "small", feed))

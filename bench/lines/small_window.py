@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from assets.bookkeeping import window_progress
-from assets.gold.apply import apply_table
-from assets.lake import Lake
+from assets.control import progress
+from assets.gold import apply
+from assets.storage.lake import Lake
 from bench.lines.bringing import bring
 from bench.lines.commands import line_of_command, run_weir
 from bench.made import drops, row
@@ -60,8 +60,8 @@ def lines_of_small_window(work: Workspace, sizes: Sizes, wanted: Sequence[str]) 
 def to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
     """These windows of the bench's one table, from landing to gold, as Weir's assets bring them."""
     bring(lake, feed, windows)
-    apply_table.apply(lake, feed, TABLE, windows)
-    window_progress.finish(lake, feed, windows)
+    apply.apply(lake, feed, TABLE, windows)
+    progress.finish(lake, feed, windows)
 
 
 def feed_of_table(landing: Path) -> Feed:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from assets.bookkeeping import window_progress
-from assets.gold.apply import apply_feed
-from assets.lake import Lake
+from assets.control import progress
+from assets.gold import apply as apply_feed
+from assets.storage.lake import Lake
 from bench.aims import AS_MANY_CHANGES
 from bench.lines.appliers import restored
 from bench.lines.bringing import bring
@@ -47,7 +47,7 @@ def line_of_snapshots(work: Workspace, sizes: Sizes) -> Line:
         bring(lake, feed, [window])
         if window == FIRST:
             apply_feed.apply_tables(lake, feed, [TABLE], [FIRST])
-            window_progress.finish(lake, feed, [FIRST])
+            progress.finish(lake, feed, [FIRST])
 
     def applied(window: str) -> Callable[[], Prepared]:
         def apply(lake: Lake) -> object:

@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from assets.bookkeeping.accounting import ACCOUNTING
-from assets.gold import table_properties
-from assets.gold.apply import spark_commits
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control.accounting import ACCOUNTING
+from assets.gold import stored_by_spark, tables
+from assets.storage.lake import Lake, Layer
 from bench.made import drops, row
 from bench.made.silver_changes import shaped, snapshot, stream
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import TOMBSTONES
+from transforms.feed.names import TOMBSTONES
 from transforms.gold.columns import EFFECT, EVENT_AT, EVENT_ID, LOG_POSITION, MENTIONS, RESET
 from transforms.silver.accounting import COUNTS
 
@@ -40,8 +38,8 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     gold = lake.table(Layer.GOLD, feed.name, table.name)
     tombstones = lake.table(Layer.GOLD, feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
-    made = table_properties.properties_of(table, table_digest(feed, table))
-    spark_commits.create(gold, tombstones, state, table, made)
+    made = tables.properties_of(table, table_digest(feed, table))
+    stored_by_spark.create_tables(gold, tombstones, state, table, made)
 
 
 def current(spark: SparkSession, table: Table, rows: int) -> DataFrame:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from assets.lake import Lake
+from assets.storage.lake import Lake
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from bench.made.restoring import Workspace
 from bench.measuring import Line, OwnTime, Prepared, say
 from bench.others import environments

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import LOG_POSITION

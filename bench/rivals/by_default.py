@@ -17,7 +17,7 @@ from typing import TextIO
 
 from dagster_pyspark import LazyPySparkResource
 
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from bench.aims import DEFAULTS
 from bench.made import drops, row
 from bench.measuring import OwnTime, say

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.delta.spark_table import SparkTable
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
+from assets.storage.spark_table import SparkTable
 from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
 

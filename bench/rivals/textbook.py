@@ -13,9 +13,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from assets.columns import types
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.columns import gold
+from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION
 
@@ -61,7 +60,7 @@ def typed(changes: DataFrame, table: Table) -> DataFrame:
         return F.try_element_at("after", F.lit(name))
 
     return changes.select(
-        *[types.typed(text(name), kind).alias(name) for name, kind in table.columns.items()],
+        *[gold.typed(text(name), kind).alias(name) for name, kind in table.columns.items()],
         F.col("log_position").alias(LOG_POSITION),
         F.col("event_id").alias(EVENT_ID),
         F.col("event_at").alias(EVENT_AT),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from assets.gold.apply.apply_feed import TABLES_AT_ONCE
+from assets.gold.apply import TABLES_AT_ONCE
 from bench.simulation.costs import Costs
 from bench.simulation.week import (
     HOUR,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import cos, log2, pi
 
 from assets.executors.choice import Choice
-from assets.gold.apply.apply_feed import TABLES_AT_ONCE
+from assets.gold.apply import TABLES_AT_ONCE
 from bench.simulation.costs import KINDS, Costs
 
 HOURS = 24 * 7

@@ -1,9 +1,7 @@
-"""One sensor of a deployment: it tells the hooks of each run that failed, or in which checks did not pass.
+"""One sensor of a deployment: it tells of each run that failed, or in which checks did not pass.
 
-Dagster's own sensors of failed runs go on where a hook cannot be reached, and the message is lost. This one asks for it
-again, and a tag of the run says which hooks have it, so that none gets it twice.
-Put here which runs are told of, and when. Not here: what a message says and how it is sent
-(``orchestration/watching/alerts``).
+Dagster's own sensors of failed runs go on where a hook cannot be reached, and the message is lost. This one asks for
+it again, and a tag of the run says which hooks have it, so that none gets it twice.
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -16,14 +14,13 @@ from typing import Final
 
 import dagster as dg
 
-from assets.asset_keys import table_name_of
+from assets.feed_assets import table_name_of
 from assets.wording import counted
+from orchestration.observability.alerts import CheckFinding, Hook, Message, hooks_of, link_of_run
+from orchestration.observability.drift_lines import NEW_DRIFT
+from orchestration.observability.run_tags import windows_in_words
 from orchestration.runs.outcome import is_blocked, reasons
-from orchestration.watching.alerts.hooks import Hook, hooks_of, link_of_run
-from orchestration.watching.alerts.message import CheckFinding, Message
-from orchestration.watching.drift_lines import NEW_DRIFT
-from orchestration.watching.run_windows import windows_in_words
-from transforms.display.markdown import block_lines
+from transforms.display import block_lines
 from transforms.errors import SettingMisdeclared
 
 NAME = "weir_alerts"

@@ -1,8 +1,4 @@
-"""Two jobs per feed: landing to gold, in one run and one Spark session; and compaction.
-
-Put here what a run of a feed consists of. Not here: when it is run (``schedules``, ``object_sensor`` and
-``topic_sensor``).
-"""
+"""The two jobs of a feed: landing to gold, in one run and one Spark session; and compaction."""
 
 from __future__ import annotations
 
@@ -10,12 +6,14 @@ from collections.abc import Collection
 
 import dagster as dg
 
-from assets.asset_keys import upkeep_group
-from assets.gold.gold_checks import described_specs
-from assets.upkeep import upkeep_asset
-from orchestration.automation import summary_hook
-from orchestration.watching.lineage.lineage_hooks import lineage_hooks
-from orchestration.watching.metrics import metrics_files
+from assets.feed_assets import maintenance_group
+from assets.gold.checks import described_specs
+from assets.maintenance import asset
+from orchestration.observability import metrics
+from orchestration.observability.lineage import lineage_hooks
+from orchestration.runs.outcome import Outcome, add_events
+from orchestration.runs.planning import Plan
+from orchestration.runs.summary import lines_in_words
 from transforms.feed.feed import Feed, Table
 
 
@@ -24,7 +22,7 @@ def job_name(feed: Feed) -> str:
     return f"{feed.name}_to_gold"
 
 
-def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAssetJobDefinition:
+def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAssetJobDefinition:
     """Everything of the feed for the chosen windows, with the checks of ``nodes``: tables that no feed file declares.
 
     In process: a process per step would start a JVM per step, which costs more than the work.
@@ -32,12 +30,12 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAssetJobDef
     return dg.define_asset_job(
         job_name(feed),
         selection=(
-            dg.AssetSelection.groups(feed.name, upkeep_group(feed))
-            - dg.AssetSelection.assets(upkeep_asset.key_of(feed))
+            dg.AssetSelection.groups(feed.name, maintenance_group(feed))
+            - dg.AssetSelection.assets(asset.key_of(feed))
         )
         | dg.AssetSelection.checks(*(one.key for one in described_specs(feed, nodes))),
         executor_def=dg.in_process_executor,
-        hooks={metrics_files.on_failure(feed), *lineage_hooks(feed), summary_hook.in_all(feed)},
+        hooks={metrics.on_failure(feed), *lineage_hooks(feed), summary_hook(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
         tags={"feed": feed.name},
     )
@@ -49,17 +47,39 @@ def sensor_status(feed: Feed) -> dg.DefaultSensorStatus:
     return dg.DefaultSensorStatus.RUNNING if is_on else dg.DefaultSensorStatus.STOPPED
 
 
-def upkeep_name(feed: Feed) -> str:
+def compaction_name(feed: Feed) -> str:
     """The name of the job that compacts."""
     return f"{feed.name}_compaction"
 
 
-def build_upkeep(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
+def build_compaction(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """Compaction of the feed's tables."""
     return dg.define_asset_job(
-        upkeep_name(feed),
-        selection=dg.AssetSelection.assets(upkeep_asset.key_of(feed)),
+        compaction_name(feed),
+        selection=dg.AssetSelection.assets(asset.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Compacts the history, tombstones and files of feed {feed.name}.",
         tags={"feed": feed.name},
     )
+
+
+# The summary of a run in its own log, so that the UI, a schedule and a sensor tell what `weir run` prints.
+
+
+_READ = {dg.DagsterEventType.ASSET_MATERIALIZATION, dg.DagsterEventType.ASSET_CHECK_EVALUATION}
+
+
+def summary_hook(feed: Feed) -> dg.HookDefinition:
+    """Logs the run's summary behind its last step, the report."""
+
+    @dg.success_hook(name=f"summary_of_{feed.name}")
+    def summary(context: dg.HookContext) -> None:
+        if context.op.name != f"report_{feed.name}":
+            return
+        outcome = Outcome(Plan(feed, [], [], []))
+        logged = context.instance.all_logs(context.run_id, of_type=_READ)
+        add_events((one.dagster_event for one in logged if one.dagster_event), outcome)
+        for line in lines_in_words(outcome):
+            context.log.info(line)
+
+    return summary

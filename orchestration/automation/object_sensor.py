@@ -2,41 +2,42 @@
 
 It lists the landing, or of a large one mostly its newest days, and asks for the windows with objects that bronze does
 not have, as far as its ledger says. It needs no Spark, and a run that it asks for once too often is harmless, since
-bronze reads every object generation once.
-One run is asked for a range of such windows; it may have quiet windows between them, and none that is read already.
-Its cursor names the windows that it has asked for and that are not read yet, and no others, so that it does not grow
-with the landing.
-Put here what a landing of files asks for. Not here: how much of it a tick looks at (``drop_looks``), topics
-(``topic_sensor``), and runs that failed (``failed_runs``).
+bronze reads every object generation once. One run is asked for a range of such windows; it may have quiet windows
+between them, and none that is read already. Its cursor names the windows that it has asked for and that are not read
+yet, and no others, so that it does not grow with the landing.
 """
 
-# No postponed annotations here: Dagster reads the functions' own.
+from __future__ import annotations
+
 import hashlib
+import json
 from collections.abc import Collection, Iterable, Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from assets.bookkeeping import ledger, window_progress
-from assets.bookkeeping.ledger import ReadObject
-from assets.lake import Lake
+from assets.control import ledger, progress
+from assets.control.ledger import ReadObject
+from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
+from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.automation import quiet_windows
-from orchestration.automation.drop_looks import Cursor, Look, look
-from orchestration.automation.failed_runs import again
+from orchestration.automation import missing_windows
 from orchestration.automation.jobs import job_name, sensor_status
-from orchestration.automation.range_requests import (
+from orchestration.automation.missing_windows import before_start
+from orchestration.automation.run_requests import (
     RUNS_AT_ONCE,
     WINDOWS_AT_ONCE,
+    ranges_of,
     request_for,
+    requests_after_failure,
     state_of,
 )
-from orchestration.runs.first_window import before_start
-from orchestration.runs.ranges import ranges_of
-from orchestration.watching.run_windows import name_of
+from orchestration.observability.run_tags import name_of
 from transforms.feed.feed import Feed
-from transforms.feed.windows import bounds
+from transforms.feed.windows import bounds, day_of, window_at
+from transforms.formats import FORMATS
 
 
 def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
@@ -70,15 +71,17 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             context.log.warning(early)
 
         def still_due(windows: Collection[str]) -> set[str]:
-            due = unread | {*window_progress.unfinished(lake, feed, known)}
+            due = unread | {*progress.unfinished(lake, feed, known)}
             return due.intersection(windows, now).difference(changed)
 
-        requests += again(context.instance, feed, still_due)
+        requests += requests_after_failure(context.instance, feed, still_due)
         asked = waiting | {window: now[window] for window in new}
         cursor = seen.written(asked, looked, moment, is_rest=len(new) < len(changed))
         quiet = []
         if looked.days is None:
-            quiet = quiet_windows.mark_quiet(context, feed, {*now, *(one.window for one in known)})
+            quiet = missing_windows.mark_quiet(
+                context, feed, {*now, *(one.window for one in known)}
+            )
         if not requests:
             context.update_cursor(cursor)
             nothing = (
@@ -103,6 +106,19 @@ def requests_for(
         request_for(feed, *ends, f"{name_of(*ends)}:{state_of(*ends, now)}") for ends in ranges
     ]
     return requests, [window for window in windows if ranges and window <= ranges[-1][1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The drops that a tick has seen: all, or those of ``days``; ``links``: sentences on links that lead out of it."""
+
+    objects: list[LandedObject]
+    days: frozenset[str] | None
+    links: list[str]
+
+    def covers(self, window: str) -> bool:
+        """Whether all drops of this window were looked at."""
+        return self.days is None or day_of(window) in self.days
 
 
 def seen_in_words(looked: Look, windows: Collection[str]) -> str:
@@ -133,3 +149,76 @@ def digests(objects: Iterable[LandedObject]) -> dict[str, str]:
         window: hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()[:16]
         for window, lines in names.items()
     }
+
+
+# How much of a landing a sensor looks at in one tick: all of it, or of a large one mostly its newest days.
+# A landing keeps its drops for ever, so that listing all of it each minute costs more with every day. Of a landing
+# with many objects a tick lists the newest days alone, and all of it once an hour: an object that comes late into an
+# old window is found then, by the sensor or by the schedule. Where no folder's name is a date, every tick lists all.
+
+
+MANY = 10_000
+"""Fewer objects are listed whole by every tick: that takes less than a second, and 10 requests of a bucket."""
+
+NEWEST_DAYS = 3
+"""Today, in UTC, and the days before it that a tick always looks at."""
+
+WHOLE_EVERY = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """What a sensor remembers from tick to tick.
+
+    - ``asked``: for windows that it has asked a run for and that are not read yet, the digest of their drops then.
+    - ``whole_at``: when it last listed all of the landing, and ``landed``: how many drops it saw.
+    """
+
+    asked: Mapping[str, str] = field(default_factory=dict)
+    whole_at: datetime | None = None
+    landed: int = 0
+
+    @classmethod
+    def read(cls, text: str | None) -> Cursor:
+        """The cursor as Dagster keeps it; those of earlier versions are the windows alone."""
+        if not text:
+            return cls()
+        kept = json.loads(text)
+        if "asked" not in kept:
+            return cls(kept)
+        whole_at = kept["whole_at"]
+        at = None if whole_at is None else datetime.fromisoformat(whole_at)
+        return cls(kept["asked"], at, kept["landed"])
+
+    def waiting(self, unread: Collection[str], look: Look) -> dict[str, str]:
+        """Of the windows asked for those that are unread still; of one that was not looked at nothing new is known."""
+        return {
+            window: digest
+            for window, digest in self.asked.items()
+            if window in unread or not look.covers(window)
+        }
+
+    def written(self, asked: Mapping[str, str], look: Look, now: datetime, *, is_rest: bool) -> str:
+        """The cursor after this look, as text.
+
+        ``is_rest``: there is more to ask for than one tick may, so that the next one looks at all of it again.
+        """
+        whole_at, landed = self.whole_at, self.landed
+        if look.days is None:
+            whole_at, landed = None if is_rest else now, len(look.objects)
+        at = None if whole_at is None else whole_at.isoformat()
+        kept = {"asked": dict(asked), "whole_at": at, "landed": landed}
+        return json.dumps(kept, sort_keys=True)
+
+
+def look(feed: Feed, cursor: Cursor, now: datetime) -> Look:
+    """List the landing, or its newest days where it is large and was listed whole not long ago."""
+    landing = open_landing(feed, FORMATS[feed.format].files)
+    # A clock that was put back must not keep it from looking at all.
+    ago = None if cursor.whole_at is None else abs(now - cursor.whole_at)
+    if ago is None or ago >= WHOLE_EVERY or cursor.landed <= MANY:
+        return Look([*landing.list()], None, landing.left_out.links)
+    newest = (now - timedelta(days=ago) for ago in range(NEWEST_DAYS))
+    days = frozenset(window_at(day, "day") for day in newest)
+    found = [one for one in landing.list(days) if day_of(one.window) in days]
+    return Look(found, days, landing.left_out.links)

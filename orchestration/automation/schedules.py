@@ -1,8 +1,4 @@
-"""Two schedules per feed: what is due is run when a window ends, and tables are compacted once a day.
-
-Put here what asks for a run by the clock. Not here: what asks for one because something has landed (``object_sensor``,
-``topic_sensor``).
-"""
+"""Two schedules per feed: what is due is run when a window ends, and tables are compacted once a day."""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections import Counter
@@ -11,22 +7,22 @@ from datetime import timedelta
 
 import dagster as dg
 
-from assets import partitions
-from assets.lake import Lake
+from assets import feed_assets
+from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.automation import quiet_windows
-from orchestration.automation.failed_runs import LOOKED_AT
-from orchestration.automation.jobs import job_name, upkeep_name
-from orchestration.automation.range_requests import (
+from orchestration.automation import missing_windows
+from orchestration.automation.jobs import compaction_name, job_name
+from orchestration.automation.missing_windows import before_start
+from orchestration.automation.run_requests import (
     RUNS_AT_ONCE,
+    RUNS_LOOKED_AT,
     WINDOWS_AT_ONCE,
+    ranges_of,
     request_for,
 )
+from orchestration.observability.run_tags import name_of, windows_of_run
 from orchestration.runs import planning
-from orchestration.runs.first_window import before_start
-from orchestration.runs.plan import Plan
-from orchestration.runs.ranges import ranges_of
-from orchestration.watching.run_windows import name_of, windows_of_run
+from orchestration.runs.planning import Plan
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.feed.windows import window_at
@@ -54,7 +50,7 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=f"{feed.name}_every_{feed.window}",
         job_name=job_name(feed),
-        cron_schedule=partitions.CRON[feed.window],
+        cron_schedule=feed_assets.CRON[feed.window],
         execution_timezone="UTC",
         default_status=schedule_status(is_on=feed.running.automation.schedule),
         description=f"Runs each {feed.window} of feed {feed.name} when it has ended, and older ones that are due.",
@@ -81,7 +77,7 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         quiet = []
         # Of a topic's new records only a run knows all windows.
         if not (feed.reads_topics and plan.windows):
-            quiet = quiet_windows.mark_quiet(context, feed, {*plan.finished, *plan.windows})
+            quiet = missing_windows.mark_quiet(context, feed, {*plan.finished, *plan.windows})
         return requests or dg.SkipReason("; ".join([nothing_due(plan, ended, due), *quiet]))
 
     return at_window_end
@@ -119,7 +115,7 @@ def chosen(
     filters = dg.RunsFilter(job_name=job_name(feed), tags={"feed": feed.name})
     failed: Counter[str] = Counter()
     on_their_way: set[str] = set()
-    for record in instance.get_run_records(filters, limit=LOOKED_AT):
+    for record in instance.get_run_records(filters, limit=RUNS_LOOKED_AT):
         run = record.dagster_run
         if run.status in ON_THEIR_WAY:
             on_their_way.update(windows_of_run(feed, run.tags))
@@ -132,11 +128,11 @@ def chosen(
     return sorted([*ranges, *((window, window) for _, window in others[:FAILED_AT_ONCE])])
 
 
-def build_upkeep(feed: Feed) -> dg.ScheduleDefinition:
+def build_compaction(feed: Feed) -> dg.ScheduleDefinition:
     """Once a day, at an hour at which other work seldom begins."""
     return dg.ScheduleDefinition(
         name=f"{feed.name}_compaction_every_day",
-        job_name=upkeep_name(feed),
+        job_name=compaction_name(feed),
         cron_schedule="37 3 * * *",
         execution_timezone="UTC",
         default_status=schedule_status(is_on=feed.running.automation.compaction),

@@ -1,9 +1,9 @@
 """A sensor per feed of topics: the windows of new records are run.
 
-It reads the timestamps of what is new, for a bounded time per tick, and needs no Spark. A run of any window brings all
-new records to bronze; the sensor asks for the windows of the others in this tick or a later one. Its cursor keeps the
-windows that it asked for last, and as ranges those that it has yet to ask for, so that it does not grow with the topic.
-Put here what topics ask for. Not here: files (``object_sensor``), and runs that failed (``failed_runs``).
+It reads the timestamps of what is new, for a bounded time per tick, and needs no Spark. A run of any window brings
+all new records to bronze; the sensor asks for the windows of the others in this tick or a later one. Its cursor keeps
+the windows that it asked for last, and as ranges those that it has yet to ask for, so that it does not grow with the
+topic.
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -14,21 +14,21 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from assets.bookkeeping import ledger
-from assets.lake import Lake
-from assets.landing.kafka import peek
+from assets.control import ledger
+from assets.landing import kafka
+from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.automation import quiet_windows
-from orchestration.automation.failed_runs import again
+from orchestration.automation import missing_windows
 from orchestration.automation.jobs import job_name, sensor_status
-from orchestration.automation.range_requests import (
+from orchestration.automation.missing_windows import before_start
+from orchestration.automation.run_requests import (
     RUNS_AT_ONCE,
     WINDOWS_AT_ONCE,
+    ranges_of,
     request_for,
+    requests_after_failure,
 )
-from orchestration.runs.first_window import before_start
-from orchestration.runs.ranges import ranges_of
-from orchestration.watching.run_windows import name_of
+from orchestration.observability.run_tags import name_of
 from transforms.feed.feed import Feed
 from transforms.feed.windows import bounds, contiguous_ranges, windows_between
 
@@ -50,7 +50,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         cursor = json.loads(context.cursor) if context.cursor else {}
         # ``windows``: the state of the topics that each was asked for in; ``waiting``: those not asked for yet.
         asked: dict[str, str] = cursor.get("windows", {})
-        found, offsets, undecided = peek.new_windows(feed, cursor.get("offsets", {}))
+        found, offsets, undecided = kafka.new_windows(feed, cursor.get("offsets", {}))
         state = hashlib.sha256(json.dumps(offsets, sort_keys=True).encode()).hexdigest()[:16]
         waiting = found | windows_in(cursor.get("waiting", []), feed)
         first, last = bounds(feed, datetime.now(UTC))
@@ -68,7 +68,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             # A run that failed may have read nothing: by what was asked for alone, it is not known whether it has.
             return {*windows}.intersection(asked).difference(ready)
 
-        requests += again(context.instance, feed, still_due)
+        requests += requests_after_failure(context.instance, feed, still_due)
         # Last in the order, behind those that were asked for before.
         asked = {one: asked[one] for one in asked if one not in ready} | dict.fromkeys(ready, state)
         new_cursor = json.dumps(
@@ -81,7 +81,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         if not requests:
             context.update_cursor(new_cursor)
             nothing = f"no new records in {feed.landing}: {looked_at(offsets)}"
-            quiet = quiet_windows.mark_quiet(context, feed, {*read, *asked, *waiting})
+            quiet = missing_windows.mark_quiet(context, feed, {*read, *asked, *waiting})
             return dg.SkipReason("; ".join([nothing, *quiet, *undecided]))
         return dg.SensorResult(run_requests=requests, cursor=new_cursor)
 

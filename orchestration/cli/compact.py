@@ -1,25 +1,23 @@
-"""``weir compact``: every gold table of the feeds compacted, and a report of each.
-
-Put here what the command prints. Not here: what compaction keeps and drops (``assets/upkeep/compaction``).
-"""
+"""``weir compact``: every gold table of the feeds compacted, and a report of each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
-from assets.bookkeeping import discovered_tables
-from assets.gold import gold_tables
-from assets.lake import Lake
-from assets.upkeep.compaction import Compacted, compact_feed
+from assets.audit.verify import Certificate, NotProved
+from assets.control import discovered_tables
+from assets.gold import tables as gold_tables
+from assets.maintenance.compaction import Compacted, compact_feed
+from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.cli.answers import table_facts
-from orchestration.cli.answers.answer import Answer, Facts
+from orchestration.cli.answer import Answer, Facts
 from orchestration.cli.options import Place
 from orchestration.cli.session import choose, reached
 from orchestration.console import say, waiting
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
-from transforms.silver.conforming.discovered_tables import stopped_in_words
+from transforms.silver.discovered_tables import stopped_in_words
 
 
 def compact(place: Place, only: Sequence[str], *, dry_run: bool, as_json: bool = False) -> int:
@@ -53,15 +51,15 @@ def compact_one(lake: Lake, feed: Feed, answer: Answer, *, dry_run: bool) -> Non
         answer.line(f"{feed.name}: nothing in gold yet")
     try:
         for done in compact_feed(lake, feed, names, dry_run=dry_run):
-            answer.lines(report(feed.name, done, dry_run=dry_run))
-            tables.append(table_facts.compaction(done))
+            answer.lines(compaction_lines(feed.name, done, dry_run=dry_run))
+            tables.append(compaction_facts(done))
     finally:
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
             answer.line(f"not compacted, because gold cannot be made: {line}")
             skipped.append(line)
 
 
-def report(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
+def compaction_lines(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
     """What was kept and dropped of one table, and why no more, line by line."""
     would = "would be " if dry_run else ""
     yield f"gold.{feed}.{done.table}" + (" (dry run: nothing is changed)" if dry_run else "")
@@ -84,3 +82,30 @@ def report(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
     yield f"  files: {files}" + ("" if dry_run else f" -> {done.files_after:,}")
     if done.digest is not None:
         yield f"  proved: base rows and newer changes make the same gold (digest {done.digest[:16]})"
+
+
+# What ``weir verify`` and ``weir compact`` tell programs of one gold table.
+
+
+def proof_facts(found: Certificate | NotProved) -> Facts:
+    """A table's certificate, or why there is none."""
+    if isinstance(found, NotProved):
+        return {"table": found.table, "state": "not proved", "reason": found.reason}
+    state = "differs" if found.differing else "proved"
+    facts = asdict(found)
+    return {"table": facts.pop("table"), "state": state, **facts}
+
+
+def compaction_facts(done: Compacted) -> Facts:
+    """What was kept and dropped of one table, up to which position of the source, and what held that back."""
+    facts = asdict(done)
+    facts.pop("plan")
+    compaction_watermark = done.plan.new or done.plan.old
+    return {
+        "table": facts.pop("table"),
+        "compaction_watermark": None
+        if compaction_watermark is None
+        else [*compaction_watermark.log_position],
+        "held_back_by": [*done.plan.held_back_by],
+        **facts,
+    }

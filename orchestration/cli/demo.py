@@ -1,7 +1,4 @@
-"""``weir demo``: sample drops and their feed files laid out in a folder and run, and what to try next.
-
-Put here what is copied and what is printed. Not here: the run (``run``), and the sample drops (the folder ``demo``).
-"""
+"""``weir demo``: sample drops and their feed files laid out in a folder and run, and what to try next."""
 
 from __future__ import annotations
 

@@ -1,20 +1,16 @@
-"""``weir explain``: why a row is as it is, event by event.
-
-Put here which key is meant and what is looked up. Not here: the lines that are printed (``explain_story``), and what
-the events did (``assets/audit/explain``).
-"""
+"""``weir explain``: why a row is as it is, event by event."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from assets.audit.explain import explained
-from assets.bookkeeping import discovered_tables
-from assets.gold import gold_tables
+from assets.audit.explain import Delivery, KeyStory, Step, explained
+from assets.control import discovered_tables
+from assets.gold import tables as gold_tables
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.explain_story import is_anything_known, story
 from orchestration.cli.options import Place
 from orchestration.console import put_json, put_lines, waiting
 from orchestration.feeds.faults import nearest
@@ -52,7 +48,7 @@ def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bo
     if as_json:
         put_json({"table": name} | asdict(key_story), indent=None)
     else:
-        put_lines(story(name, table, key_story))
+        put_lines(story_lines(name, table, key_story))
     return 0 if is_anything_known(key_story) else 1
 
 
@@ -78,3 +74,150 @@ def key_parts(key: str, table: Table) -> list[str | None]:
             f" {len(texts)}; write them with commas between, or as a JSON array"
         )
     return texts
+
+
+# The story of a key, line by line, as ``weir explain`` prints it.
+
+
+Image = Mapping[str, str | None]
+
+
+def story_lines(name: str, table: Table, key_story: KeyStory) -> list[str]:
+    """The whole story: what compaction left, what each event did, what does not count, and the row that is there."""
+    named = ", ".join(
+        f"{column} = {shown_value(part)}"
+        for column, part in zip(table.identity, key_story.key, strict=True)
+    )
+    lines = [f"{name}, {named}"]
+    row: Image | None = None
+    copies = 0
+    if key_story.base is not None:
+        row, copies = key_story.base.row, key_story.base.copies
+        at = "/".join(map(str, key_story.base.compaction_watermark))
+        what = "no row" if row is None else summed_up(row, copies, table)
+        lines += ["", f"   0  all events up to position {at} are compacted; they left {what}"]
+    if not is_anything_known(key_story):
+        return [*lines, "  No event of this key is known."]
+    for number, step in enumerate(key_story.steps, start=1):
+        lines += ["", headline(number, step)]
+        lines += [f"      {line}" for line in what_it_did(step, row, copies, table)]
+        lines += [f"      {line}" for line in delivery_notes(step, key_story.steps[number:])]
+        row, copies = step.row, step.copies
+    for change in key_story.waiting:
+        lines += [
+            "",
+            f"   …  {change.operation}, waits for the commit of transaction {change.transaction}",
+        ]
+        lines.append(f"      {place_of_delivery(change.delivery)}")
+    for event in key_story.ignored:
+        lines += ["", f"   …  does not count ({event.reason}): {event.detail}"]
+        lines.append(f"      {place_of_delivery(event.delivery)}")
+        lines += [f"      {event.delivery.repaired}"] if event.delivery.repaired else []
+    return [
+        *lines,
+        "",
+        "So gold has " + ("no row." if row is None else summed_up(row, copies, table)),
+    ]
+
+
+def headline(number: int, step: Step) -> str:
+    """What the source did, and where it stands in the source's order."""
+    what = step.operation
+    if step.scope is not None:
+        of = ", ".join(f"{name} = {shown_value(text)}" for name, text in sorted(step.scope.items()))
+        what += f" of everything{' with ' + of if of else ' in the table'}"
+    if step.derived and step.derived != "epoch":
+        what += f", which follows from another event ({step.derived})"
+    at = f"  {step.event_at:%Y-%m-%d %H:%M:%S}" if step.event_at else ""
+    return f"{number:>4}  {what}{at}  at position {'/'.join(map(str, step.log_position))}"
+
+
+def what_it_did(step: Step, before: Image | None, copies: int, table: Table) -> list[str]:
+    """What the row was, and what it became."""
+    if not step.counted:
+        return ["changed nothing: there was no row for it to change"]
+    if not table.key:
+        return [f"{counted(copies, 'copy', 'copies')} before, {step.copies:,} after"]
+    if step.row is None:
+        return [
+            "the row is gone"
+            if before is not None
+            else "there was no row; none older can come back"
+        ]
+    became = changes(before or {}, step, table)
+    if before is None:
+        start = "a new row" + (
+            f", moved here from {list(step.moved_from)}" if step.moved_from else ""
+        )
+        return [f"{start}:", *became]
+    return became or ["no column changed"]
+
+
+def changes(before: Image, step: Step, table: Table) -> list[str]:
+    """One line per column that is not what it was, or that the event named."""
+    assert step.row is not None
+    lines = []
+    for column in table.columns:
+        if column in table.key:
+            continue
+        old, new = before.get(column), step.row.get(column)
+        operation = step.attribute_ops.get(column)
+        if operation:
+            operand = shown_value(step.after_image.get(column))
+            lines.append(f"{column}: {shown_value(old)} {operation} {operand} = {shown_value(new)}")
+        elif old != new:
+            lines.append(
+                f"{column}: {shown_value(old)} -> {shown_value(new)}"
+                if column in before
+                else f"{column}: {shown_value(new)}"
+            )
+    return lines
+
+
+def delivery_notes(step: Step, following: Sequence[Step]) -> list[str]:
+    """Where the event came from, whether it came late or again, and whether another has the same position.
+
+    Windows are all that is known of when an event came: repeats within one are in its accounts, not in silver.
+    """
+    first, *others = step.deliveries
+    lines = [place_of_delivery(first), *[one.repaired for one in step.deliveries if one.repaired]]
+    if earlier := [later for later in following if later.deliveries[0].window < first.window]:
+        lines.append(
+            f"came late, after {counted(len(earlier), 'event')} of earlier windows; it counts at its log position"
+        )
+    if others:
+        lines.append(
+            f"came again, and counts once: also {'; '.join(map(place_of_delivery, others))}"
+        )
+    if step.is_tied:
+        lines.append(
+            "another event of this key stands at the same position; their order is made from their content"
+        )
+    return lines
+
+
+def place_of_delivery(delivery: Delivery) -> str:
+    """Where a delivery is in bronze; a decision of a person is in no line of an object."""
+    line = f" line {delivery.line}" if delivery.line else ""
+    return f"{delivery.object}{line}, window {delivery.window}"
+
+
+def summed_up(row: Image, copies: int, table: Table) -> str:
+    """The row in one line."""
+    if not table.key:
+        return f"{counted(copies, 'copy', 'copies')} of the row."
+    return "this row: " + ", ".join(
+        f"{name} = {shown_value(row.get(name))}" for name in table.columns if name not in table.key
+    )
+
+
+def shown_value(text: str | None) -> str:
+    """A value as a person reads it: null apart from the text null."""
+    return "null" if text is None else repr(text)
+
+
+def is_anything_known(key_story: KeyStory) -> bool:
+    """True where there is a base row or an event of the key, held deletes apart: these are of whole tables."""
+    has_base = key_story.base is not None and key_story.base.row is not None
+    of_key = [event for event in key_story.ignored if event.reason != "held"]
+    return bool(key_story.steps or key_story.waiting or of_key) or has_base

@@ -13,34 +13,27 @@ import sys
 
 import click
 
-from orchestration.cli.arguments import (
-    asking,
-    deciding,
-    feed_files,
-    making,
-    quarantining,
-    telling,
-)
+from orchestration.cli import arguments
 
 COMMANDS: tuple[click.Command, ...] = (
-    feed_files.onboard_command,
-    feed_files.feeds_command,
-    making.run_command,
-    asking.query_command,
-    making.compact_command,
-    asking.explain_command,
-    asking.verify_command,
-    asking.status_command,
-    asking.dbt_sources_command,
-    making.data_docs_command,
-    asking.report_command,
-    asking.ui_command,
-    making.rebuild_command,
-    making.demo_command,
-    deciding.epoch_command,
-    deciding.release_command,
-    telling.notify_command,
-    quarantining.quarantine_command,
+    arguments.onboard_command,
+    arguments.feeds_command,
+    arguments.run_command,
+    arguments.query_command,
+    arguments.compact_command,
+    arguments.explain_command,
+    arguments.verify_command,
+    arguments.status_command,
+    arguments.dbt_sources_command,
+    arguments.data_docs_command,
+    arguments.report_command,
+    arguments.ui_command,
+    arguments.rebuild_command,
+    arguments.demo_command,
+    arguments.epoch_command,
+    arguments.release_command,
+    arguments.notify_command,
+    arguments.quarantine_command,
 )
 
 
@@ -61,7 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that is made for people is printed without a stack."""
     # Imported late, so that --help answers at once.
     from orchestration.console import complain, show_stack
-    from orchestration.spark.ivy import JarsMissing
+    from orchestration.spark.jars import JarsMissing
     from orchestration.spark.java import JavaMissing
     from transforms.errors import WeirError
 

@@ -1,7 +1,4 @@
-"""``weir notify``: a message that says nothing is wrong, to try the hooks.
-
-Put here what the command says. Not here: the hooks (``orchestration/watching/alerts``).
-"""
+"""``weir notify``: a message that says nothing is wrong, to try the hooks."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ import os
 from uuid import uuid4
 
 from orchestration.console import complain, put
-from orchestration.watching.alerts.hooks import SMTP, WEBHOOK, hooks_of, link_of_run
-from orchestration.watching.alerts.message import Message
+from orchestration.observability.alerts import SMTP, WEBHOOK, Message, hooks_of, link_of_run
 
 
 def notify() -> int:

@@ -1,7 +1,6 @@
 """The options that commands share, and the values that they become.
 
-Put an option here when several commands have it. Not here: options of a single command (``arguments``). Nothing is
-imported here that needs Spark or Dagster.
+Put an option here when several commands have it.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
-"""``weir query``: one SQL statement over the tables of a warehouse, and its answer printed.
-
-Put here what happens in which order. Not here: the statement (``sql/statement``, ``sql/in_process``), and how its
-answer is printed (``sql/layouts``).
-"""
+"""``weir query``: one SQL statement over the tables of a warehouse, and its answer printed."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from orchestration.cli import session
-from orchestration.cli.sql import arrow_answer, for_people, in_process, statement, table_names
-from orchestration.cli.sql.layouts import Answer, print_rows
+from orchestration.cli.sql import answers, for_people, in_process, statement, table_names
+from orchestration.cli.sql.answers import Answer, print_rows
 from orchestration.console import say, waiting
 from orchestration.spark.java import check_java
 
@@ -30,7 +26,7 @@ def query(sql: str, warehouse: str, style: str, all_columns: bool = False) -> No
     """
     if table_names.asks_for_names(sql):
         names = table_names.names_as_rows(session.reached(warehouse))
-        print_rows(arrow_answer.of_arrow(names), style)
+        print_rows(answers.of_arrow(names), style)
         return
     # Before Spark starts, so that a person who mistypes need not wait for it.
     parsed = statement.parsed(sql)
@@ -64,6 +60,6 @@ def answered_in_process(lake: Lake, parsed: exp.Expr) -> Answer | None:
     if rows is None:
         return None
     try:
-        return arrow_answer.of_arrow(rows)
-    except arrow_answer.Unprintable:
+        return answers.of_arrow(rows)
+    except answers.Unprintable:
         return None

@@ -1,22 +1,19 @@
-"""``weir rebuild``: all of a feed's silver and gold made again from bronze, with progress.
-
-Put here what the command prints. Not here: how tables are rebuilt (``assets/upkeep/rebuild``).
-"""
+"""``weir rebuild``: all of a feed's silver and gold made again from bronze, with progress."""
 
 from __future__ import annotations
 
-from assets.bookkeeping import discovered_tables, window_progress
-from assets.gold import table_faults
-from assets.lake import Lake
-from assets.upkeep.rebuild import rebuild_gold, rebuild_silver, windows_of
+from assets.control import discovered_tables, progress
+from assets.maintenance.rebuild import rebuild_gold, rebuild_silver, windows_of
+from assets.storage import step_faults
+from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.cli.answers.answer import Answer, Facts
+from orchestration.cli.answer import Answer, Facts
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feed
 from orchestration.console import say, waiting
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
-from transforms.silver.conforming.discovered_tables import stopped_in_words
+from transforms.silver.discovered_tables import stopped_in_words
 
 
 def rebuild(place: Place, name: str, as_json: bool = False) -> int:
@@ -72,6 +69,6 @@ def rebuild_in(lake: Lake, feed: Feed, answer: Answer | None = None) -> int:
     if stopped:
         answer.fail(feed.name, [f"gold is unchanged for {line}" for line in stopped])
     # Its windows stay due, so that the next run makes what is missing.
-    table_faults.refuse(feed.name, faults)
-    window_progress.finish(lake, feed, windows)
+    step_faults.refuse_failed_tables(feed.name, faults)
+    progress.finish(lake, feed, windows)
     return 1 if stopped else 0

@@ -1,26 +1,20 @@
-"""``weir run``: landing to gold, what is new or the windows asked for, and a summary of the outcome.
-
-Put here what the command says and with which exit code it ends. Not here: which windows are due (``runs/planning``),
-and how they are run and summed up (``carrying_out``).
-"""
+"""``weir run``: what is new, or the windows asked for, from the landing to gold, and what is left alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from assets.bookkeeping import bronze_ledger
-from assets.lake import Lake
+from assets.control import ledger
+from assets.storage.lake import Lake
 from assets.wording import counted, nothing_landed
 from orchestration.cli import session
-from orchestration.cli.answers import plan_facts
-from orchestration.cli.answers.answer import Answer
+from orchestration.cli.answer import Answer
 from orchestration.cli.options import Place
 from orchestration.cli.session import some
 from orchestration.console import say, waiting
 from orchestration.runs import planning, waiting_tables
-from orchestration.runs.asked_windows import AskedWindows
-from orchestration.runs.plan import Plan
+from orchestration.runs.planning import AskedWindows, Plan
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
 from transforms.feed.windows import first_of, window_at
@@ -49,7 +43,7 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
     plans, faults = catch_up_and_plan(lake, chosen, answer, asked)
     for plan in plans:
         report_waiting(plan)
-        plan_facts.add_plan(answer, plan)
+        add_plan(answer, plan)
     work = [plan for plan in plans if plan.windows]
     if not work:
         all_of_them = [plan for plan in plans if plan.asked is None]
@@ -59,15 +53,15 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
             lines = [*waiting_tables.still_waiting(lake, plan.feed, place.feeds)]
             for line in lines:
                 say(line)
-            plan_facts.add_nothing_new(answer, plan, [*nothing_asked(plan), *lines])
+            add_nothing_new(answer, plan, [*nothing_asked(plan), *lines])
         return 2 if faults else 0
     # Dagster takes seconds to import: only what is to be run waits for it.
-    from orchestration.cli.carrying_out import carry_out
+    from orchestration.cli.run_in_dagster import carry_out
 
     def rest(plan: Plan) -> Plan:
         left = planning.rest(lake, plan)
         report_waiting(left, [*plan.early, *plan.ancient])
-        plan_facts.add_plan(answer, left)
+        add_plan(answer, left)
         return left
 
     failed = carry_out(work, lake, place.feeds, rest, answer)
@@ -95,7 +89,7 @@ def catch_up_and_plan(
         try:
             # A ledger that was lost, or that an earlier version did not keep, is written once here, so that not every
             # plan has to read bronze for it.
-            bronze_ledger.catch_up(lake, feed)
+            ledger.catch_up(lake, feed)
             if asked is not None:
                 return planning.of_asked(lake, feed, asked[feed.name])
             return planning.due(lake, feed)
@@ -159,3 +153,39 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
         say(f"{name}: {line}")
     if plan.left_out:
         say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")
+
+
+# What ``weir run`` tells programs of each feed's plan: what is left alone, and why nothing was to be done.
+
+
+def add_plan(answer: Answer, plan: Plan) -> None:
+    """Note what a feed's plan leaves alone: beside each other those of a run's first plan and of the rest."""
+    facts = answer.of(plan.feed.name)
+    waits = facts.setdefault("not_read", {name: [] for name in _LEFT_ALONE})
+    assert isinstance(waits, dict)
+    for name, texts in zip(_LEFT_ALONE, _left_alone(plan), strict=True):
+        waits[name].extend(text for text in texts if text not in waits[name])
+    for name, empty in (
+        ("windows", []),
+        ("tables", {}),
+        ("executors", {}),
+        ("checks", {}),
+        ("notices", []),
+    ):
+        facts.setdefault(name, empty)
+    if quiet := plan.empty:
+        facts["nothing_landed"] = {"first": quiet[0], "last": quiet[-1], "windows": len(quiet)}
+
+
+def add_nothing_new(answer: Answer, plan: Plan, lines: Sequence[str]) -> None:
+    """Note why no run was needed, and what still waits to be declared."""
+    none_yet = not plan.landed and plan.asked is None
+    notices = [f"no drops in {plan.feed.landing} yet"] if none_yet else []
+    answer.of(plan.feed.name)["notices"] = [*notices, *lines]
+
+
+_LEFT_ALONE = ("not_begun", "before_start", "no_drops", "undecided")
+
+
+def _left_alone(plan: Plan) -> tuple[Sequence[str], ...]:
+    return plan.early, plan.ancient, plan.left_out, plan.undecided

@@ -1,28 +1,29 @@
-"""What commands begin with: the feeds that are meant, and the warehouse with a Spark session that suits them.
-
-Put here what several commands do before their own work. Not here: their options (``options``), and Spark's settings
-(``orchestration/spark``).
-"""
+"""What commands begin with: the feeds that are meant, and the warehouse with a Spark session that suits them."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
 from pathlib import Path
+from types import ModuleType
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from assets.executors.choice import SPARK
-from assets.lake import Lake
-from orchestration.cli import pandas_on_demand
+from assets.storage.lake import Lake
+from assets.storage.leases import is_on_store
+from assets.storage.s3 import fault_and_remedy, s3_client
 from orchestration.cli.options import Place
 from orchestration.console import say, waiting
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
-from orchestration.spark import on_first_use, small_work
+from orchestration.spark import on_first_use, settings
 from orchestration.spark.java import check_java
-from orchestration.spark.jvm_notices import without_notices
+from orchestration.spark.on_first_use import without_notices
 from orchestration.spark.settings import warehouse_uri
-from orchestration.spark.warehouse import refuse_unreachable
-from transforms.errors import FeedMisdeclared
+from transforms.errors import FeedMisdeclared, UnreadableWarehouse
 from transforms.feed.feed import Feed
 
 
@@ -57,10 +58,10 @@ def reached(warehouse: str, feeds: Sequence[Feed] = (), executor: str | None = N
     Raises:
         UnreadableWarehouse: it is in S3, and cannot be listed.
     """
-    pandas_on_demand.put_off()
+    put_off_pandas()
     refuse_unreachable(warehouse_uri(warehouse))
     on_first_use.starting = announced
-    lake = small_work.tuned(lake_of(warehouse_uri(warehouse)), feeds)
+    lake = settings.tuned(lake_of(warehouse_uri(warehouse)), feeds)
     return lake if executor is None else lake.by(executor)
 
 
@@ -114,3 +115,58 @@ def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
 def some(texts: Sequence[str]) -> str:
     """The first five texts in a line, and a sign that there are more."""
     return "; ".join(texts[:5]) + ("; …" if len(texts) > 5 else "")
+
+
+# pyarrow without pandas until somebody asks for a frame: a question at the command line needs none.
+# pyarrow looks for pandas when it makes its first array, and importing it takes longer than most answers. Where
+# pyarrow finds none, it looks again as soon as a table is to become a frame, so that nothing is lost by it.
+
+
+class _NoPandas(MetaPathFinder):
+    """Says that there is no pandas."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        """Leave every other module to the finders behind this one."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
+def put_off_pandas() -> None:
+    """Let pyarrow make its first array while there is no pandas, unless pandas is there already."""
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(finder)
+
+
+# A warehouse, looked at before anything is read: Hadoop's client waits long for a store, and then shows its stack.
+
+
+def refuse_unreachable(warehouse: str) -> None:
+    """Refuse a warehouse in S3 whose bucket cannot be listed, and one in whose folder's place is a file.
+
+    Raises:
+        UnreadableWarehouse: with what the store says, and what to set.
+    """
+    if not is_on_store(warehouse):
+        if Path(warehouse).is_file():
+            remedy = "Name the folder in which the tables are, or are to be."
+            raise UnreadableWarehouse(warehouse, "this is a file, and no folder", remedy)
+        return
+    bucket, _, prefix = warehouse.partition("://")[2].partition("/")
+    try:
+        s3_client().list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1)
+    except (BotoCoreError, ClientError, ValueError) as error:
+        fault, remedy = fault_and_remedy(error)
+        # The cause is left behind: its text may quote what the environment holds.
+        raise UnreadableWarehouse(
+            warehouse, fault, remedy.replace("the feed's landing", "the warehouse")
+        ) from None

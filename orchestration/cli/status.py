@@ -1,7 +1,4 @@
-"""``weir status``: the state of every feed, in a line, in detail, or as JSON.
-
-Put here how the status reads. Not here: how it is found (``assets/audit/status``).
-"""
+"""``weir status``: the state of every feed, in a line, in detail, or as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from assets.audit.status import Status, status_of
-from assets.landing.kafka import topics
+from assets.landing import kafka
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place
@@ -129,7 +126,7 @@ def _of_topics(feed: Feed) -> Iterator[str]:
     if not feed.reads_topics:
         return
     try:
-        for line in topics.undecided(topics.look(feed)):
+        for line in kafka.undecided_topics(kafka.look_at_topics(feed)):
             yield f"  not to be read yet: {line}"
     except UnreadableLanding as fault:
         yield f"  the topics cannot be asked now: {fault}"

@@ -1,8 +1,4 @@
-"""``weir verify``: gold made again from bronze in another order, and compared.
-
-Put here which feeds are proved and with which exit code the command ends. Not here: how a proof is made
-(``assets/audit/verify``), and how it reads (``certificate``).
-"""
+"""``weir verify``: gold made again from bronze in another order, compared, and each table's certificate."""
 
 from __future__ import annotations
 
@@ -10,21 +6,20 @@ import tempfile
 from collections.abc import Sequence
 from uuid import uuid4
 
-from assets.audit import shuffle
-from assets.audit.verify import NotProved, certificates, make_again
-from assets.bookkeeping import decisions, discovered_tables, ledger, window_progress
-from assets.gold import gold_tables
-from assets.lake import Lake
+from assets.audit import verify as shuffle
+from assets.audit.verify import Certificate, NotProved, Shuffled, certificates, make_again
+from assets.control import decisions, discovered_tables, ledger, progress
+from assets.gold import tables as gold_tables
+from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.cli.answers import table_facts
-from orchestration.cli.answers.answer import Answer, Facts
-from orchestration.cli.certificate import certificate_lines, heading
+from orchestration.cli import compact
+from orchestration.cli.answer import Answer, Facts
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds, some
 from orchestration.console import say, waiting
 from orchestration.spark.settings import warehouse_uri
 from transforms.feed.feed import Feed
-from transforms.silver.conforming.discovered_tables import stopped_in_words
+from transforms.silver.discovered_tables import stopped_in_words
 
 
 def verify(
@@ -64,7 +59,7 @@ def not_yet(lake: Lake, feed: Feed) -> str | None:
     known = ledger.read_objects(lake, feed)
     if not known:
         return "nothing has landed in bronze yet; `weir run` first"
-    if windows := window_progress.unfinished(lake, feed, known):
+    if windows := progress.unfinished(lake, feed, known):
         return (
             f"{counted(len(windows), 'window')} not in gold yet ({some(windows)}); `weir run` first"
         )
@@ -86,7 +81,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
     facts = {"seed": seed, "records": shuffled.records, "repeated": shuffled.repeated}
     answer.of(feed.name).update(**facts, runs=len(shuffled.runs), tables=proofs)
     for certificate in certificates(lake, scratch, feed, tables, faults):
-        proofs.append(table_facts.proof(certificate))
+        proofs.append(compact.proof_facts(certificate))
         if isinstance(certificate, NotProved):
             not_proved += 1
             name = f"gold.{feed.name}.{certificate.table}"
@@ -102,3 +97,44 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
     if differs:
         return 1
     return 2 if stopped or not_proved else 0
+
+
+# What ``weir verify`` prints: how a feed was proved, and each table's certificate.
+
+
+def heading(feed: Feed, shuffled: Shuffled, seed: int) -> str:
+    """What was done to prove a feed."""
+    where = (
+        "in their own windows (the feed has epochs, or columns with a `since`)"
+        if shuffled.in_own_windows
+        else "shuffled over other windows"
+    )
+    return (
+        f"{feed.name}: {counted(shuffled.records, 'record')} of bronze, {shuffled.repeated:,} of them twice, {where};"
+        f" {counted(len(shuffled.runs), 'run')} in another order, the first of them twice (seed {seed})"
+    )
+
+
+def certificate_lines(feed: Feed, certificate: Certificate) -> list[str]:
+    """One table's certificate in a line; where keys differ, lines for these and what to do."""
+    name = f"gold.{feed.name}.{certificate.table}"
+    rows = counted(certificate.rows, "row")
+    if not certificate.differing:
+        tombstones = counted(certificate.tombstones, "tombstone")
+        told = f"{rows} and {tombstones}, the same row for row; digest {certificate.digest[:16]}"
+        return [f"  proved   {name}: {told}"]
+    lines = [f"  DIFFERS  {name}: {counted(certificate.differing, 'key')} of {rows}:"]
+    for difference in certificate.differences:
+        what = (
+            "gold has another row than its events make"
+            if difference.in_gold and difference.in_proof
+            else "gold has a row, and its events make none"
+            if difference.in_gold
+            else "gold has no row, and its events make one"
+        )
+        lines.append(f"    {difference.key}: {what}")
+    lines.append(
+        f"    `weir explain {feed.name} {certificate.table} <key>` shows the events of a key"
+    )
+    lines.append(f"    `weir rebuild {feed.name}` makes the feed's tables again from bronze")
+    return lines

@@ -1,7 +1,6 @@
 """The column types that a feed file may declare: Spark SQL's, spelt one way.
 
 ``canonical_type`` checks a type and gives its one spelling, so that ``INTEGER`` and ``int`` are the same declaration.
-Put here how a type may be written. Not here: how a text becomes a value of a type (``transforms/types``).
 """
 
 from __future__ import annotations

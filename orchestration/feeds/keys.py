@@ -1,6 +1,6 @@
 """The keys that a feed file may have, and the shape of the value of each.
 
-Put a new key here. Not here: whether a value of the right shape can be used (``load``, and the module of its key).
+Put a new key here.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from orchestration.feeds.epochs import DeclaredEpoch
-from orchestration.feeds.loss_guard import DeclaredLossGuard
-from orchestration.feeds.retention import DeclaredCompaction
-from orchestration.feeds.running.automation import DeclaredAutomation
-from orchestration.feeds.running.checks import DeclaredCheck
-from orchestration.feeds.running.freshness import DeclaredFreshness
-from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
+from orchestration.feeds.policies import (
+    DeclaredCompaction,
+    DeclaredEpoch,
+    DeclaredLossGuard,
+    DeclaredPolicies,
+    DeclaredTablePolicies,
+)
+from orchestration.feeds.running import DeclaredAutomation, DeclaredCheck, DeclaredFreshness
 from transforms.feed.feed import RangeDeletePolicy, Snapshots, TableNames, WindowSize
 
 _Text = Annotated[str, Field(min_length=1)]

@@ -1,8 +1,4 @@
-"""Where drops land, as a feed file writes it: a folder, a prefix in S3, or topics of Kafka.
-
-Put here what is checked of ``landing``, ``window_path`` and ``accept_loss``. Not here: listing and reading a landing
-(``assets/landing``).
-"""
+"""Where drops land, as a feed file writes it: a folder, a prefix in S3, or topics of Kafka."""
 
 from __future__ import annotations
 
@@ -11,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from orchestration.feeds.faults import Misdeclared
 from orchestration.feeds.keys import DeclaredFeed
-from orchestration.feeds.misdeclared import Misdeclared
 from transforms.addresses import has_credentials, neither
-from transforms.feed.window_paths import compiled
+from transforms.feed.paths import compiled
 from transforms.formats import FORMATS
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")

@@ -1,14 +1,12 @@
 """From ``feeds/<feed>.yaml`` to a ``Feed`` that is known to be sound.
 
-Every fault names the file, the key and what is known instead. Put here how a whole file becomes a ``Feed``. Not here:
-which keys there are (``keys``), reading YAML (``read_yaml``), what is checked of a single key (the module of its name),
-and what a feed is (``transforms/feed/feed``).
+Every fault names the file, the key and what is known instead.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,32 +14,39 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from orchestration.feeds.epochs import epoch_from
-from orchestration.feeds.faults import faults_in_shape, nearest
-from orchestration.feeds.gold_names import check_gold_names
-from orchestration.feeds.graphs.dgraph import predicates_from, types_from
-from orchestration.feeds.graphs.tigergraph import baseline_from, edges_from, vertices_from
-from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
+from orchestration.feeds.dgraph import predicates_from, types_from
+from orchestration.feeds.expectations import check_suites, suites_from
+from orchestration.feeds.faults import (
+    FeedFaults,
+    Misdeclared,
+    Unfit,
+    check_glob,
+    faults_in_shape,
+    faults_of,
+    nearest,
+    refuse,
+)
+from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed, DeclaredTable
 from orchestration.feeds.landings import accepted_losses_from, check_window_path, landing_from
-from orchestration.feeds.loss_guard import loss_guard_from
-from orchestration.feeds.masks import mask_key
-from orchestration.feeds.misdeclared import FeedFaults, Unfit, check_glob, faults_of, refuse
-from orchestration.feeds.places_in_yaml import FIRST, Places, place_of, places_in
-from orchestration.feeds.read_yaml import read_yaml
-from orchestration.feeds.retention import retention_from, timeout_from
-from orchestration.feeds.running.checks import settings_from
-from orchestration.feeds.running.declared_expectations import check_suites, suites_from
-from orchestration.feeds.running.shown import running_from
-from orchestration.feeds.schema_changes import (
+from orchestration.feeds.policies import (
     check_changes,
     check_earlier_names,
+    epoch_from,
+    loss_guard_from,
     policies_from,
+    retention_from,
+    timeout_from,
 )
-from orchestration.feeds.tables import TableDeclarations
-from transforms.errors import FeedMisdeclared
+from orchestration.feeds.running import automation_from, freshness_from, settings_from
+from orchestration.feeds.tables import TableDeclarations, mask_key
+from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
+from orchestration.feeds.yaml_files import FIRST, Places, place_of, places_in, read_yaml
+from transforms.errors import FeedMisdeclared, TableNameCollision
 from transforms.feed.decisions import Decisions, Epoch
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import Described, Feed, Running, Table
+from transforms.feed.names import HISTORY, TOMBSTONES, asset_name, gold_name
 from transforms.feed.schema_policies import Policies
+from transforms.feed.windows import parse_window
 from transforms.formats import FORMATS
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -250,3 +255,85 @@ def located(fault: FeedMisdeclared, places: Places) -> FeedMisdeclared:
     place = place_of(places, fault.key)
     words = "" if place is None else f"line {place.line}, column {place.column}: "
     return FeedMisdeclared(fault.file, fault.key, fault.fault, fault.known, words)
+
+
+# Whether the tables of a feed file can stand beside each other in gold.
+
+
+def check_gold_names(file: str, feed: Feed) -> None:
+    """Refuse names that the feed's tables cannot have in gold or in Dagster.
+
+    Raises:
+        FeedMisdeclared: one is no name for a gold table.
+        TableNameCollision: two tables would become one gold table.
+    """
+    sources: dict[str, str] = {}
+    for table in feed.tables:
+        gold = gold_name(table, feed.table_names)
+        for ending in (TOMBSTONES, HISTORY):
+            if gold.lower().endswith(ending):
+                fault = f"a gold table's name cannot end with {ending}, as {gold} does"
+                raise FeedMisdeclared(file, f"tables.{table}", f"{fault} (see table_names)")
+        # SQL does not tell names apart by case.
+        if other := sources.get(gold.lower()):
+            raise TableNameCollision(feed.name, gold, (other, table))
+        sources[gold.lower()] = table
+    assets: dict[str, str] = {}
+    for table, gold in ((table, gold_name(table, feed.table_names)) for table in feed.tables):
+        if other := assets.get(asset_name(gold)):
+            fault = f"would be the same asset in Dagster as {other}, {asset_name(gold)}"
+            raise FeedMisdeclared(file, f"tables.{table}", fault)
+        assets[asset_name(gold)] = table
+
+
+# ``description``, ``owners``, ``tags`` and ``start`` of a feed file, and what its tables and columns hold, in words.
+
+
+_OWNER: Final = re.compile(r"[^@\s:]+@[^@\s]+\.[^@\s]+|team:[A-Za-z0-9_-]+")
+_TAG: Final = re.compile(r"[A-Za-z0-9_.-]{1,63}")
+
+
+def running_from(declared: DeclaredFeed, misdeclared: Misdeclared) -> Running:
+    """How the feed is run and watched.
+
+    Raises:
+        FeedMisdeclared: a part of it is not valid.
+    """
+    if declared.start is not None:
+        try:
+            parse_window(declared.start, declared.window)
+        except ValueError as no_window:
+            raise misdeclared("start", str(no_window)) from None
+    for owner in declared.owners:
+        if not _OWNER.fullmatch(owner):
+            fault = f"{owner!r} is neither a mail address nor team:<name>"
+            raise misdeclared("owners", fault)
+    for name, value in declared.tags.items():
+        for text in (name, value):
+            if not _TAG.fullmatch(text):
+                fault = f"{text!r} is more than 63 letters, digits and any of _ . -"
+                raise misdeclared(f"tags.{name}", fault)
+    return Running(
+        start=declared.start,
+        description=declared.description,
+        owners=tuple(declared.owners),
+        tags=declared.tags,
+        freshness=freshness_from(declared.freshness, misdeclared),
+        automation=automation_from(declared.automation, misdeclared),
+        tables=_described(declared.tables, misdeclared),
+    )
+
+
+def _described(
+    tables: Mapping[str, DeclaredTable], misdeclared: Misdeclared
+) -> dict[str, Described]:
+    for name, table in tables.items():
+        for column in table.descriptions:
+            if column not in table.columns:
+                place = f"tables.{name}.descriptions.{column}"
+                raise misdeclared(place, "is no column of the table", sorted(table.columns))
+    return {
+        name: Described(table.description, table.descriptions)
+        for name, table in tables.items()
+        if table.description or table.descriptions
+    }

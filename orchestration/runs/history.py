@@ -1,23 +1,27 @@
-"""Where Dagster keeps the history of runs, so that those of the command line are on the timeline of ``weir ui``.
-
-Put here how that place is found and made. Not here: starting a run (``execute``).
-"""
+"""Where Dagster keeps the history of runs, and how a run writes it without a wait for each entry."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 import dagster as dg
+from dagster._core.events import ASSET_EVENTS
 from dagster._core.remote_origin import (
     RegisteredCodeLocationOrigin,
     RemoteJobOrigin,
     RemoteRepositoryOrigin,
 )
+from dagster._core.storage.event_log import EventLogStorage
+from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
+from sqlalchemy import CursorResult, Engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError
 
 from orchestration.console import say
@@ -103,3 +107,104 @@ def on_the_timeline(instance: dg.DagsterInstance) -> dg.DagsterInstance:
 
     instance.create_run_for_job = with_origin  # type: ignore[assignment, method-assign]
     return instance
+
+
+# Dagster's SQLite files while a run writes them: kept open, so that an entry costs no wait for the disk.
+# Dagster opens and closes a file for each of the hundreds of entries of a run. The last one who closes a file in WAL
+# mode has to bring it up to date and wait for the disk, which takes longer than the work on a small window.
+
+
+@contextmanager
+def kept_open() -> Iterator[None]:
+    """Keep every SQLite file open that this process opens meanwhile, and bring them up to date once, at the end."""
+    kept: dict[str, sqlite3.Connection] = {}
+
+    def opened(connection: DBAPIConnection, _: object) -> None:
+        if not isinstance(connection, sqlite3.Connection):
+            return
+        # In WAL mode this is safe: a process that dies loses nothing, and a machine that loses power loses the last
+        # entries, never the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        for file in _files(connection):
+            if file not in kept:
+                kept[file] = sqlite3.connect(file, check_same_thread=False)
+            _look(kept[file])
+
+    event.listen(Engine, "connect", opened)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "connect", opened)
+        for connection in kept.values():
+            connection.close()
+
+
+def _files(connection: sqlite3.Connection) -> list[str]:
+    """The files of a connection; none where it is to a database in memory."""
+    return [file for _, _, file in connection.execute("PRAGMA database_list") if file]
+
+
+def _look(connection: sqlite3.Connection) -> None:
+    """Read something: only who has read a file counts as one who has it open, in the mode that it is in now."""
+    with suppress(sqlite3.OperationalError):  # somebody has it for himself at this moment
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+
+
+# Dagster's events about many windows, stored together: in one transaction, not one for each.
+# A run over a range has two events for each of its assets and windows, also for windows in which nothing has landed:
+# Dagster takes a backfill for failed that does not materialize each of its partitions. Its storage on Postgres takes
+# a batch of such events; that on SQLite, which Dagster has by default, opens and commits two files for each event.
+
+
+SIZE: Final = "DAGSTER_EVENT_BATCH_SIZE"
+"""Dagster's own variable: it hands over events in batches only where this says of how many they are."""
+
+MANY: Final = 1_000
+
+
+def begin_batches() -> None:
+    """Let Dagster store events in batches, for as long as this process lives."""
+    os.environ.setdefault(SIZE, str(MANY))
+    SqliteEventLogStorage.store_event_batch = store_together  # type: ignore[assignment,method-assign]
+
+
+def store_together(storage: EventLogStorage, events: Sequence[dg.EventLogEntry]) -> None:
+    """Store events of one run, in the order given."""
+    if not isinstance(storage, SqliteEventLogStorage):
+        storage.store_event_batch(events)
+        return
+    for is_of_asset, some in groupby(events, _is_of_asset):
+        if is_of_asset:
+            _store_of_assets(storage, [*some])
+        else:
+            for event in some:
+                storage.store_event(event)
+
+
+def _is_of_asset(event: dg.EventLogEntry) -> bool:
+    return event.dagster_event is not None and event.dagster_event.event_type in ASSET_EVENTS
+
+
+def _key_of(inserted: CursorResult[Any]) -> int:
+    """The number of the row: the table counts its rows."""
+    key = inserted.inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
+def _store_of_assets(storage: SqliteEventLogStorage, events: Sequence[dg.EventLogEntry]) -> None:
+    """What its ``store_event`` does: into the file of the run, and into that of all assets, where it is asked for."""
+    inserts = [storage.prepare_insert_event(event) for event in events]
+    with storage.run_connection(events[0].run_id) as connection:
+        for insert in inserts:
+            connection.execute(insert)
+    with storage.index_connection() as connection:
+        keys = [_key_of(connection.execute(insert)) for insert in inserts]
+    storage.store_asset_event_tags(events, keys)
+    # Of each asset the row of the newest event is what counts.
+    newest = {
+        (event.get_dagster_event().asset_key, event.get_dagster_event().event_type): (event, key)
+        for event, key in zip(events, keys, strict=True)
+    }
+    for one, key in newest.values():
+        storage.store_asset_event(one, key)

@@ -1,7 +1,4 @@
-"""What a feed's run came to, gathered from Dagster's events.
-
-Put here what a person wants to know of a run. Not here: running it (``execute``), and how it reads (``summary``).
-"""
+"""What a feed's run came to, gathered from Dagster's events."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from typing import Final
 import dagster as dg
 from dagster._core.execution.plan.objects import ErrorSource
 
-from orchestration.runs.plan import Plan
-from transforms.display.plain import hanging
+from orchestration.runs.planning import Plan
+from transforms.display import hanging
 from transforms.errors import TablesFailed
 
 
@@ -68,7 +65,7 @@ def add_events(events: Iterable[dg.DagsterEvent], outcome: Outcome) -> None:
                 # A step was tried again: what it had made before came as a repeat then.
                 continue
             seen.add((made.asset_key, made.partition))
-            # A range has one such event per window, each with the window's own numbers (``assets/per_window``).
+            # A range has one such event per window, each with the window's own numbers (``assets/feed_assets``).
             values = {name: value.value for name, value in made.metadata.items()}
             outcome.metadata.append((tuple(made.asset_key.path), values))
         elif event.event_type_value == "ASSET_CHECK_EVALUATION":

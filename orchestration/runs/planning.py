@@ -1,25 +1,175 @@
-"""Which windows are due: those with something new in the landing, and those that an earlier run did not finish.
-
-Planning asks and never writes, and needs no Spark session: what is new is read by the bronze asset. Put here what
-decides that a window has to be run. Not here: what a plan is (``plan``), and running it (``execute``).
-"""
+"""Which windows of a feed are due, or asked for: planning asks, never writes, and needs no Spark session."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Final
 
-from assets.bookkeeping import ledger, window_progress
-from assets.bookkeeping.ledger import ReadObject
 from assets.bronze import from_objects
-from assets.lake import Lake
-from assets.landing.kafka import peek, topics
-from assets.landing.kafka.offset_ranges import ReadUpTo
-from orchestration.runs.asked_windows import AskedWindows, asked_windows
-from orchestration.runs.plan import Plan, bounded
+from assets.control import ledger, progress
+from assets.control.ledger import ReadObject
+from assets.landing import kafka
+from assets.landing.kafka_offsets import ReadUpTo
+from assets.storage.lake import Lake
+from orchestration.feeds.policies import length_from
+from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
-from transforms.feed.windows import window_at, windows_between
+from transforms.feed.windows import STEPS, first_of, parse_window, window_at, windows_between
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The windows of one feed that a run has to do, and what it leaves alone.
+
+    - ``early``: windows that have not begun yet, by the date in their objects' paths; they wait.
+    - ``ancient``: windows before the first partition, which no run does.
+    - ``left_out``: objects in the landing that are no drops of this feed.
+    - ``landed``: how many drops are in the landing, new or not; of topics, how many records.
+    - ``finished``: windows that bronze has and that are in gold, where planning has found them.
+    - ``undecided``: sentences about records of topics that wait for the end of a transaction.
+    - ``asked``: the windows that a person has named, of which ``windows`` are those with something to do; None where
+      nobody has named any, or not both ends of them.
+    - ``open_range``: what a person has named without both ends; ``finished`` are then all windows with drops.
+    """
+
+    feed: Feed
+    windows: list[str]
+    early: list[str]
+    left_out: list[str]
+    ancient: list[str] = field(default_factory=list)
+    landed: int = 0
+    undecided: tuple[str, ...] = ()
+    finished: frozenset[str] = frozenset()
+    open_range: str | None = None
+    asked: frozenset[str] | None = None
+
+    @property
+    def empty(self) -> list[str]:
+        """The windows that a person has named and in which nothing has landed, so that no run does them."""
+        return sorted((self.asked or frozenset()).difference(self.windows))
+
+
+def bounded(
+    feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, print_error: bool
+) -> Plan:
+    """A plan of those windows that are partitions of the feed: from its start on, and with the window that is open now.
+
+    Raises:
+        WindowOutOfRange: a window is no partition, and ``print_error`` asks for an error then.
+    """
+    now = datetime.now(UTC)
+    first = first_of(feed)
+    begun = [window for window in windows if parse_window(window, feed.window) <= now]
+    known = set(begun)
+    early = [window for window in windows if window not in known]
+    ancient = [window for window in begun if parse_window(window, feed.window) < first]
+    left = set(ancient)
+    if early and print_error:
+        raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
+    if ancient and print_error:
+        raise WindowOutOfRange(
+            feed.name, ancient[0], f"windows begin at {window_at(first, feed.window)}"
+        )
+    inside = [window for window in begun if window not in left]
+    return Plan(feed, inside, early, list(left_out), ancient)
+
+
+# The windows that a person asks for with ``--windows``: one, a day, a range, an open one, or the last of them.
+
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_LAST: Final = re.compile(r"last\s*(.*)", re.DOTALL)
+_OF_DAYS: Final = (
+    "2026-11-18..2026-11-20 (both ends included), 2026-11-18.. or ..2026-11-20 (open), or"
+)
+_FORMS: Final = {
+    "hour": f"2026-11-20T03 (an hour), 2026-11-20 (all its hours), {_OF_DAYS} last 12h or last 3d (until now)",
+    "day": f"2026-11-20, {_OF_DAYS} last 3d (until now)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWindows:
+    """What a person asks for: ``text`` as it was typed, and the first and last window, both included.
+
+    None in place of an end leaves it open. ``is_whole``: whether every window between the ends is meant; of an open
+    range, and of the last hours or days, only those with drops are.
+    """
+
+    text: str
+    first: str | None
+    last: str | None
+    is_whole: bool
+
+    def has(self, window: str) -> bool:
+        """Whether the window is between the ends."""
+        return (self.first or window) <= window <= (self.last or window)
+
+
+def asked_windows(feed: Feed, text: str, now: datetime) -> AskedWindows:
+    """What the text asks of a feed; ``now``, in UTC, is where the last hours or days end.
+
+    Raises:
+        WindowOutOfRange: it has none of the forms that may be written.
+    """
+    typed = text.strip()
+    if found := _LAST.fullmatch(typed):
+        return _last(feed, text, found[1], now)
+    begin, is_range, end = (part.strip() for part in typed.partition(".."))
+    if is_range and not begin and not end:
+        raise _refused(feed, text, "a range needs one end at least")
+    end = end if is_range else begin
+    first = _end(feed, text, begin, now) if begin or not is_range else None
+    last = _end(feed, text, end, now, is_last=True) if end else None
+    if first and last and last < first:
+        raise WindowOutOfRange(feed.name, text, "the range ends before it begins")
+    return AskedWindows(typed, first, last, is_whole=first is not None and last is not None)
+
+
+def _end(feed: Feed, text: str, written: str, now: datetime, *, is_last: bool = False) -> str:
+    """One end of a range as a window: of a day the first hour or the last, of today the last that has begun."""
+    try:
+        if feed.window == "day" or not _DAY.fullmatch(written):
+            parse_window(written, feed.window)
+            return written
+        day = parse_window(written, "day")
+    except ValueError:
+        if "..." in text:
+            raise _refused(
+                feed, text, "the two ends of a range have two dots between them"
+            ) from None
+        what = "date" if _DAY.fullmatch(written) else f"window of one {feed.window}"
+        raise _refused(feed, text, f"{written!r} is no {what}") from None
+    if not is_last:
+        return window_at(day, "hour")
+    end = day + STEPS["day"] - STEPS["hour"]
+    return window_at(min(end, now) if day <= now else end, "hour")
+
+
+def _last(feed: Feed, text: str, amount: str, now: datetime) -> AskedWindows:
+    """The windows of the last hours or days: the one that is open now is the last of them."""
+    length, step = length_from(amount), STEPS[feed.window]
+    if not length:
+        raise _refused(feed, text, f"{amount!r} is no length of time")
+    if length % step:
+        raise _refused(
+            feed, text, f"{amount} is no number of days, and the feed's windows are days"
+        )
+    newest = window_at(now, feed.window)
+    first = window_at(parse_window(newest, feed.window) - length + step, feed.window)
+    return AskedWindows(text.strip(), first, newest, is_whole=False)
+
+
+def _refused(feed: Feed, text: str, fault: str) -> WindowOutOfRange:
+    return WindowOutOfRange(feed.name, text, f"{fault}; write {_FORMS[feed.window]}")
+
+
+# Which windows are due: those with something new in the landing, and those that an earlier run did not finish.
+# Planning asks and never writes, and needs no Spark session: what is new is read by the bronze asset.
+
 
 LOOK_SECONDS = 5.0
 """How long a look at a topic's new records takes at most: what it does not see is found when they are read."""
@@ -91,7 +241,7 @@ def _due(
     lake: Lake, feed: Feed, known: Sequence[ReadObject], offsets: Mapping[tuple[str, str], ReadUpTo]
 ) -> Plan:
     ledger.refuse_other_size(feed, (drop.window for drop in known))
-    unfinished = window_progress.unfinished(lake, feed, known)
+    unfinished = progress.unfinished(lake, feed, known)
     if feed.reads_topics:
         plan = _due_of_topics(feed, unfinished, offsets, sum(drop.records for drop in known))
     else:
@@ -109,12 +259,14 @@ def _due_of_topics(
 
     A run of any window reads all new records; ``rest`` gives the windows that the look did not find.
     """
-    partitions_now = topics.look(feed)
-    backlog = topics.backlog(feed, partitions_now, read)
+    partitions_now = kafka.look_at_topics(feed)
+    backlog = kafka.backlog_of(feed, partitions_now, read)
     windows = {*unfinished}
     if backlog.ranges:
-        seen = {peek.named(*partition): upto.next_offset for partition, upto in read.items()}
-        windows |= peek.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
+        seen = {
+            kafka.named_partition(*partition): upto.next_offset for partition, upto in read.items()
+        }
+        windows |= kafka.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
     plan = bounded(feed, sorted(windows), [], print_error=False)
     if backlog.ranges and not plan.windows:
         # Offsets without a record, or records of the future: some run has to read them before Kafka deletes them.
@@ -122,7 +274,7 @@ def _due_of_topics(
     return replace(
         plan,
         landed=records + sum(unread.size for unread in backlog.ranges),
-        undecided=topics.undecided(partitions_now),
+        undecided=kafka.undecided_topics(partitions_now),
     )
 
 
@@ -131,7 +283,7 @@ def rest(lake: Lake, plan: Plan) -> Plan:
     feed = plan.feed
     if not feed.reads_topics:
         return Plan(feed, [], [], [])
-    left = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
+    left = progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     windows = {*left}.difference(plan.windows)
     if plan.asked is not None:
         windows &= plan.asked

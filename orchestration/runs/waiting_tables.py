@@ -1,8 +1,4 @@
-"""Tables that have changes in silver and no gold, for nobody says what their key is: which they are, and what to paste.
-
-Put here what is said of such tables, with a run or without one. Not here: what is proposed of a table
-(``assets/silver/findings``), and what a run's own metadata tell (``without_gold``).
-"""
+"""Tables that have changes in silver and no gold, as nobody says what their key is, and what to paste."""
 
 from __future__ import annotations
 
@@ -12,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assets.bookkeeping import accounting
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver.findings import lines_to_paste
+from assets.control import accounting
+from assets.silver.checks import lines_to_paste
+from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.near_names import nearest_unmet
+from transforms.silver.schema_drift import nearest_unmet
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,29 @@
-"""Spark's settings, from the machine and the environment: Delta, UTC, and sizes that suit little data.
+"""Spark's settings, from the machine, the environment and the work: Delta, UTC, sizes that suit little data.
 
-A setting with a measured reason says so. Put a setting here. Not here: the session that has them (``session``), and
-what is left out for little work (``small_work``).
+A setting with a measured reason says so. Put a setting here.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
 import tempfile
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from orchestration.spark import sockets
+from assets.landing.landings import open_landing
+from assets.storage.lake import Lake
+from orchestration.spark.on_first_use import SparkOnFirstUse
 from transforms.addresses import has_credentials, is_address, neither
-from transforms.errors import SettingMisdeclared
+from transforms.errors import SettingMisdeclared, UnreadableLanding
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 
@@ -134,7 +141,7 @@ def _of_place(settings: Mapping[str, str], environment: Mapping[str, str]) -> di
         of_cluster |= dict.fromkeys(_COPIED, "")
     if settings["spark.master"].startswith("yarn"):
         # The folder that an executor of YARN's has for temporary files has too long a name for a socket in it.
-        of_cluster[sockets.SETTING] = sockets.SHORT
+        of_cluster[SOCKETS] = SHORT_SOCKETS
     return of_cluster
 
 
@@ -229,3 +236,90 @@ def warehouse_uri(text: str, said_by: str | None = None) -> str:
     if not text.startswith("s3a://"):
         raise SettingMisdeclared(said_by, text, neither(text, "s3://bucket/prefix"))
     return text
+
+
+# The folder of the sockets by which Java and the Python workers of one machine talk.
+
+
+SOCKETS = "spark.python.unix.domain.socket.dir"
+
+SHORT_SOCKETS = "/tmp"
+"""A folder of every machine whose name leaves room for a socket's."""
+
+LONGEST = 104 - 1 - len("/weir-12345678/.12345678-1234-1234-1234-123456789012.sock")
+"""How long the name of the folder around it may be: macOS takes 104 bytes for a socket's name, its end included."""
+
+
+@cache
+def socket_folder() -> str:
+    """A folder that this user alone may enter, for whoever reaches a socket may speak; it goes as the process ends.
+
+    A process that is killed leaves it behind, empty but for a socket.
+    """
+    around = tempfile.gettempdir()
+    if len(os.fsencode(around)) > LONGEST:
+        around = SHORT_SOCKETS
+    folder, owner = tempfile.mkdtemp(prefix="weir-", dir=around), os.getpid()
+
+    def remove() -> None:
+        # A process that was forked off ends, too, and before this one.
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
+
+
+# A Spark session for little work: most commands handle a few megabytes, and wait for Java to warm up.
+# Measured on two cores with the demo's tables: with Java's first compiler alone, opening the session and reading what
+# is in bronze costs 22 s of CPU, with both 40 s; a first run of one small table takes 43 s where Spark generates no
+# code for whole stages, 47 s where it does. On long work both pay for themselves, so they are left out only where all
+# drops and tables together are small.
+
+
+SMALL_BYTES = 32 * 2**20
+SMALL_FILES = 5_000
+
+OPTIONS = "spark.driver.extraJavaOptions"
+FIRST_COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+"""Java's first compiler alone, with a larger cache: by default it would have 48 MB, which a run fills."""
+
+
+def tuned(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
+    """The lake, with a session that starts quickly if these feeds' drops and the warehouse are small."""
+    settings = dict(lake.pyspark.spark_config)
+    on_this_machine = str(settings.get("spark.master", "")).startswith("local")
+    if not (on_this_machine and "://" not in lake.warehouse and is_small(sizes(lake, feeds))):
+        return lake
+    settings["spark.sql.codegen.wholeStage"] = "false"
+    # Adaptive execution makes each shuffle a job of its own, and finds nothing to improve in so little.
+    settings["spark.sql.adaptive.enabled"] = "false"
+    settings[OPTIONS] = f"{settings.get(OPTIONS, '')} {FIRST_COMPILER}".strip()
+    return lake.with_warehouse(lake.warehouse, SparkOnFirstUse(settings))
+
+
+def is_small(sizes: Iterator[int]) -> bool:
+    """True for few files of few bytes; looks at no more of them than it takes to know."""
+    total = 0
+    for number, size in enumerate(sizes, start=1):
+        total += size
+        if total > SMALL_BYTES or number > SMALL_FILES:
+            return False
+    return True
+
+
+def sizes(lake: Lake, feeds: Sequence[Feed]) -> Iterator[int]:
+    """The size of every drop of these feeds, and of every file in the warehouse."""
+    for feed in feeds:
+        if feed.reads_topics:
+            # How much there is, only the broker knows, and it may be slow to say: no small work, then.
+            yield SMALL_BYTES + 1
+            continue
+        # A landing that cannot be read is reported where the feed is planned.
+        with suppress(UnreadableLanding):
+            for drop in open_landing(feed, FORMATS[feed.format].files).list():
+                yield drop.size
+    for folder, _, files in os.walk(lake.warehouse):
+        for file in files:
+            path = Path(folder, file)
+            yield path.stat().st_size if path.is_file() else 0

@@ -15,12 +15,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from assets.quality.pages import build_pages_of
-from assets.quality.quality_folder import DATA_DOCS, QualityFolder
+from assets.quality.data_docs import DATA_DOCS, QualityFolder, build_pages_of
 from orchestration.feeds.load import feed_files, load_feed
+from orchestration.observability import stored_text
+from orchestration.observability.report import html_page
 from orchestration.resources import Deployment, lake_of
-from orchestration.watching import pages
-from orchestration.watching.report import stored
 
 _FEED = "{feed:str}"
 _KEPT_APART = {
@@ -43,7 +42,7 @@ def routes(deployment: Deployment) -> list[Route]:
 
     return [
         Route(f"{DATA_DOCS}/{_FEED}/{{page:path}}", data_docs),
-        Route(f"{stored.REPORTS}/{_FEED}.html", report),
+        Route(f"{html_page.REPORTS}/{_FEED}.html", report),
     ]
 
 
@@ -52,11 +51,11 @@ def _data_docs(warehouse: str, feed: str, page: str) -> bytes | None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", feed) or {"", ".", ".."} & {*page.split("/")}:
         return None
     address = QualityFolder(warehouse, feed).address(page)
-    found = pages.read(address)
+    found = stored_text.read_text(address)
     if found is None and page.endswith(".html"):
         with _BUILDING:
             build_pages_of(warehouse, feed)
-        found = pages.read(address)
+        found = stored_text.read_text(address)
     return found
 
 
@@ -66,8 +65,8 @@ def _report(deployment: Deployment, name: str) -> bytes | None:
     if file is None:
         return None
     feed, lake = load_feed(file), lake_of(deployment.warehouse)
-    kept = pages.read(stored.address_of(lake, feed))
-    return kept or stored.make(lake, feed, datetime.now(UTC)).encode()
+    kept = stored_text.read_text(html_page.address_of(lake, feed))
+    return kept or html_page.make_report(lake, feed, datetime.now(UTC)).encode()
 
 
 def _answer(page: str, content: bytes | None) -> Response:

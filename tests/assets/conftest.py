@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from tests.services.seaweed import store
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from assets import checks
-from assets.gold.applied import Applied
-from assets.gold.apply_reports import samples_of, violations_of
+from assets.gold.checks import samples_of, violations_of
+from assets.gold.fold import Applied
+from assets.quality import checks
 from expectations import gold as rules
 from transforms.errors import WeirError
-from transforms.silver.conforming.discovered_tables import Stopped
+from transforms.silver.discovered_tables import Stopped
 
 # Great Expectations and what it imports use names that Python is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -20,7 +20,7 @@ def test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_do
     done = Applied(stopped={"pets": Stopped(WeirError("two keys"), ("zoo.pets",))})
     found = {
         one.check_name: one
-        for one in checks.results(
+        for one in checks.results_of_rules(
             ["gold", "zoo", "pets"],
             rules.RULES,
             violations_of(done),
@@ -35,6 +35,6 @@ def test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_do
     assert "\n\n- `gold is unchanged" in str(failed.description)
     assert "two keys`\n\n" in str(failed.description)
     assert all(one.passed for one in found.values())
-    specs = {one.name: one.blocking for one in checks.specs(["gold", "zoo"], rules.RULES)}
+    specs = {one.name: one.blocking for one in checks.specs_of_rules(["gold", "zoo"], rules.RULES)}
     assert specs["every_table_is_made"] is False
     assert specs["one_row_per_key"] is True

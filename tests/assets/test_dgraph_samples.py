@@ -15,8 +15,7 @@ from random import Random
 
 import pytest
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import verify
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of

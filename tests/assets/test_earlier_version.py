@@ -8,14 +8,13 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from assets.bookkeeping import accounting, redeclared, window_progress
+from assets.control import accounting, progress
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import TOMBSTONES
+from transforms.feed.names import TOMBSTONES
 from transforms.gold.columns import RESET
 
 EARLIER = {
@@ -34,7 +33,7 @@ def make_earlier(lake: Lake, feed: Feed) -> None:
     overwriting.option("overwriteSchema", "true").save(silver.path)
     for layer, columns in (
         (Layer.ACCOUNTING, accounting.COLUMNS),
-        (Layer.PROGRESS, window_progress.PROGRESS),
+        (Layer.PROGRESS, progress.PROGRESS),
     ):
         table = lake.in_process_table(layer, feed.name, columns=columns)
         found = table.read()
@@ -46,7 +45,7 @@ def make_earlier(lake: Lake, feed: Feed) -> None:
             table.path, found.rename_columns(renamed), mode="overwrite", schema_mode="overwrite"
         )
     gold = lake.table(Layer.GOLD, feed.name, "pets")
-    gold.set_properties({redeclared.DECLARATION: "of another version"})
+    gold.set_properties({progress.DECLARATION: "of another version"})
 
 
 def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path) -> None:

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
+from assets.control import progress
+from assets.gold import apply
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from orchestration.runs import planning
 from tests.services.seaweed import Store
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
@@ -101,10 +100,10 @@ def test_a_little_that_is_new_is_found_and_brought_to_gold_without_spark(
         windows = [f"2025-11-20T{hour:02}"]
         assert due() == windows
         from_objects.land(lake, feed, windows)
-        derive_windows.derive(lake, feed, windows)
-        done = apply_table.apply(lake, feed, PETS, windows)
+        derive.derive(lake, feed, windows)
+        done = apply.apply(lake, feed, PETS, windows)
         assert done.rows == hour - 2
-        window_progress.finish(lake, feed, windows)
+        progress.finish(lake, feed, windows)
         assert due() == []
         # Nothing but the commit says what was read: the ledger is lost, and so is progress.
         if hour == 3:
@@ -112,7 +111,7 @@ def test_a_little_that_is_new_is_found_and_brought_to_gold_without_spark(
             assert due() == []
             shutil.rmtree(lake.path(Layer.PROGRESS, "zoo"))
             assert due() == windows
-            window_progress.finish(lake, feed, windows)
+            progress.finish(lake, feed, windows)
 
 
 def test_a_warehouse_of_an_earlier_version_is_gone_on_with(lake: Lake, folder: Path) -> None:
@@ -147,8 +146,8 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
     from_objects.land(lake, feed, ["2025-11-20T04"])
-    derive_windows.derive(lake, feed, ["2025-11-20T04"])
-    done = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
+    derive.derive(lake, feed, ["2025-11-20T04"])
+    done = apply.apply(lake, feed, PETS, ["2025-11-20T04"])
 
     assert names(lake, feed) == {20: "n2", 3: None, 4: "n4"}
     tombstones = lake.table(Layer.GOLD, "zoo", "pets__tombstones").read().collect()
@@ -160,7 +159,7 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
         0,
     )
     # The same window again is no news: not one row is written.
-    again = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
+    again = apply.apply(lake, feed, PETS, ["2025-11-20T04"])
     # The last event of each key came again, and one that is older than it.
     assert (again.in_gold_already, again.superseded, again.keys) == (4, 0, 0)
     assert (again.rows, again.tombstones) == (3, 2)
@@ -214,7 +213,7 @@ def test_an_overwritten_object_is_reported_whatever_window_it_comes_into(
         arrived = from_objects.land(lake, feed, [f"2025-11-20T{window}"])
         assert len(arrived.new) == 1
         assert arrived.replaced == ([] if window == "03" else ["pets.json"])
-        derive_windows.derive(lake, feed, [f"2025-11-20T{window}"])
-        window_progress.finish(lake, feed, [f"2025-11-20T{window}"])
+        derive.derive(lake, feed, [f"2025-11-20T{window}"])
+        progress.finish(lake, feed, [f"2025-11-20T{window}"])
     assert planning.due(lake, feed).windows == []
     assert from_objects.land(lake, feed, ["2025-11-20T04"]).new == []

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from assets.bookkeeping.window_progress import declarations
 from assets.columns.silver import CHANGE, QUARANTINE
-from assets.executors import in_spark
+from assets.control.progress import declarations
+from assets.executors import spark
 from assets.executors.choice import SPARK
-from assets.lake import Lake
 from assets.landing.landings import open_landing
-from assets.silver.derive_windows import stored_accounts
+from assets.silver.derive import stored_accounts
+from assets.storage.lake import Lake
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
 from tests.support.golden_landing import Laid, Row, laid, made, materialize
@@ -44,7 +44,7 @@ OF_FILES = sorted(FORMATS.keys() - {*OF_TOPICS})
 @pytest.fixture
 def through_spark(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lake]:
     """Bronze and silver are made by Spark's tasks, however little there is: by several, in batches of a few rows."""
-    monkeypatch.setattr(in_spark, "SMALL", 0)
+    monkeypatch.setattr(spark, "SMALL", 0)
     rows_of_a_batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = lake.spark.conf.get(rows_of_a_batch)
     lake.spark.conf.set(rows_of_a_batch, "7")

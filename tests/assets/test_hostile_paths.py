@@ -13,24 +13,22 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assets import locks
-from assets.bookkeeping.quarantine.files import SIDECAR, Written, read_back, write_out
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
-from assets.delta import delta_rs
-from assets.delta.leases import LEASES
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.quality.quality_folder import QualityFolder
+from assets.quality.data_docs import QualityFolder
+from assets.quarantine.files import SIDECAR, Written, read_back, write_out
+from assets.quarantine.records import QuarantinedRecord
+from assets.storage import delta_rs, locks
+from assets.storage.lake import Lake, Layer
+from assets.storage.leases import LEASES
 from expectations.validation_results import ResultPlace
-from orchestration.cli.feed_files import new_file
-from orchestration.cli.feed_files.addresses import address_of
+from orchestration.cli import onboard
+from orchestration.cli.onboard import address_of
 from orchestration.resources import lake_of
 from tests.support.hostile_names import HOSTILE, IN_A_PATH, names
 from transforms.errors import DecisionRefused, FeedMisdeclared, UnknownKey
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
+from transforms.feed.names import HISTORY, TOMBSTONES, asset_name, gold_name
 from transforms.feed.windows import parse_window, window_of
-from transforms.silver.conforming.table_name_faults import name_fault
+from transforms.silver.declarations import name_fault
 
 NOW = datetime(2025, 11, 20, 3, tzinfo=UTC)
 FEED = Feed("shop", "arcion_s3_json", "/drops")
@@ -184,7 +182,7 @@ def test_a_feed_that_a_landing_is_called_after_is_a_file_among_the_feeds(name: s
         except FeedMisdeclared:
             return
         assert re.fullmatch(r"[a-z][a-z0-9_]*", address.name)
-        file = new_file.place_of(Path(folder), address.name)
+        file = onboard.feed_file_of(Path(folder), address.name)
         assert file.parent == Path(folder).resolve()
 
 

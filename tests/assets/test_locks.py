@@ -17,15 +17,14 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
-from assets.delta.store_faults import in_words
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.locks import LOCKS, NoLocks, writing
-from assets.silver import derive_windows
-from assets.upkeep import rebuild
+from assets.control import progress
+from assets.gold import apply
+from assets.maintenance import rebuild
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
+from assets.storage.locks import LOCKS, NoLocks, writing
+from assets.storage.store_faults import in_words
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from orchestration.spark.settings import warehouse_uri
@@ -78,9 +77,9 @@ def test_a_step_stops_while_another_run_writes_its_table_and_goes_on_once_that_d
     locks = Path(lake.warehouse, LOCKS)
     steps: dict[str, Callable[[], object]] = {
         "bronze.zoo": lambda: from_objects.land(lake, feed, window),
-        "silver.zoo": lambda: derive_windows.derive(lake, feed, window),
-        "gold.zoo.pets": lambda: apply_table.apply(lake, feed, PETS, window),
-        "progress.zoo": lambda: window_progress.finish(lake, feed, window),
+        "silver.zoo": lambda: derive.derive(lake, feed, window),
+        "gold.zoo.pets": lambda: apply.apply(lake, feed, PETS, window),
+        "progress.zoo": lambda: progress.finish(lake, feed, window),
     }
     for name, step in steps.items():
         with held(locks / name) as other:
@@ -111,13 +110,13 @@ def test_what_another_run_read_and_did_not_bring_to_silver_stays_due(
 ) -> None:
     window = ["2025-11-20T03"]
     from_objects.land(lake, feed, window)
-    derive_windows.derive(lake, feed, window)
+    derive.derive(lake, feed, window)
     # Another run finds a new object, and dies when it has read it.
     lay(folder, "2025-11-20/03/b.json", drop(change("I", 2, after={"id": "2", "name": "Bo"})))
     assert len(from_objects.land(lake, feed, window).new) == 1
-    apply_table.apply(lake, feed, PETS, window)
+    apply.apply(lake, feed, PETS, window)
 
-    assert window_progress.finish(lake, feed, window) == 0
+    assert progress.finish(lake, feed, window) == 0
     assert names(lake, feed) == {1: "Ada"}
     assert planning.due(lake, feed).windows == window
     bring(lake, feed)
@@ -173,8 +172,8 @@ def test_a_disk_without_locks_is_never_written(
     lake = lake_of(str(tmp_path / "lake"))
     steps: list[Callable[[], object]] = [
         lambda: from_objects.land(lake, feed, ["2025-11-20T03"]),
-        lambda: derive_windows.derive(lake, feed, ["2025-11-20T03"]),
-        lambda: window_progress.finish(lake, feed, ["2025-11-20T03"]),
+        lambda: derive.derive(lake, feed, ["2025-11-20T03"]),
+        lambda: progress.finish(lake, feed, ["2025-11-20T03"]),
     ]
     for step in steps:
         with pytest.raises(NoLocks) as refusal:

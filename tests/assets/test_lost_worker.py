@@ -13,14 +13,12 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.executors.choice import SPARK
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.task_errors import WorkerLost
+from assets.executors.task_errors import WorkerLost
+from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.record import Record
+from transforms.record import DEFAULT_LIMITS, Limits, Record
 from transforms.records import json_documents
-from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import SourceFormat
 
 WINDOW = "2026-11-20T03"
@@ -34,7 +32,7 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
     was_killed = tmp_path / "killed"
 
     def deadly(
-        data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS
+        data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
     ) -> Iterator[Record]:
         for record in json_documents.split(data, limits):
             if record.line == RECORDS * 9 // 10 and not was_killed.exists():

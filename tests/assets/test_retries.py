@@ -7,14 +7,15 @@ import dagster as dg
 import pytest
 from pyspark.errors import PySparkException
 
-from assets import retries
-from assets.gold import table_faults
+from assets import feed_assets
+from assets.executors.task_errors import WorkerLost, raise_clearly
+from assets.feed_assets import retried, seconds_to_wait
 from assets.landing.landings import open_landing
-from assets.passing_faults import passes
-from assets.retries import retried, wait
-from assets.task_errors import WorkerLost, raise_clearly
+from assets.storage import step_faults
+from assets.storage.step_faults import passes
 from transforms.errors import (
     FeedMisdeclared,
+    LandingAway,
     TableBusy,
     TablesFailed,
     UnreadableLanding,
@@ -23,8 +24,7 @@ from transforms.errors import (
     WeirError,
 )
 from transforms.feed.feed import Feed
-from transforms.landing_away import LandingAway
-from transforms.task_failures import TaskFailed
+from transforms.task_errors import TaskFailed
 
 AWAY = LandingAway("shop", "s3://drops", "nothing answers", "Run again.")
 FAILED = WarehouseFailed("silver.shop", "s3://lake", "the store answers 503")
@@ -79,14 +79,14 @@ def test_what_passes_is_tried_again_and_what_does_not_is_not(*, is_generator: bo
 def test_a_table_that_a_machine_has_is_waited_for_until_its_lease_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(retries, "WAITS", (3.0, 9.0, 27.0))
-    assert [wait(TableBusy("silver.shop"), done) for done in range(3)] == [3, 9, 27]
+    monkeypatch.setattr(feed_assets, "WAITS", (3.0, 9.0, 27.0))
+    assert [seconds_to_wait(TableBusy("silver.shop"), done) for done in range(3)] == [3, 9, 27]
     held = TableBusy("gold.shop.a", "process 1 on etl-2 has it", 52.0)
-    assert [wait(held, done) for done in range(3)] == [53, 53, 53]
-    assert wait(TableBusy("gold.shop.a", "process 1 on etl-2 has it", 1.0), 0) == 3
+    assert [seconds_to_wait(held, done) for done in range(3)] == [53, 53, 53]
+    assert seconds_to_wait(TableBusy("gold.shop.a", "process 1 on etl-2 has it", 1.0), 0) == 3
     with pytest.raises(TablesFailed) as raised:
-        table_faults.refuse("shop", {"a": held, "b": FAILED})
-    assert wait(raised.value, 0) == 53
+        step_faults.refuse_failed_tables("shop", {"a": held, "b": FAILED})
+    assert seconds_to_wait(raised.value, 0) == 53
 
 
 @pytest.mark.parametrize("fault", [AWAY, FAILED, TableBusy("silver.shop"), WorkerLost()])
@@ -119,7 +119,7 @@ def test_several_tables_pass_where_each_does(
     faults: Sequence[Exception], *, is_passing: bool
 ) -> None:
     with pytest.raises(TablesFailed) as raised:
-        table_faults.refuse("shop", dict(zip("ab", faults, strict=True)))
+        step_faults.refuse_failed_tables("shop", dict(zip("ab", faults, strict=True)))
     assert passes(raised.value) == is_passing
 
 

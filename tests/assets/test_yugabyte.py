@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from assets.bookkeeping import yugabyte_checkpoints
 from assets.bronze import from_objects
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control import yugabyte_checkpoints
+from assets.storage.lake import Lake, Layer
 from tests.support.pet_feed import bring, lay, names
 from transforms.feed.feed import Feed, Table
 
@@ -60,7 +59,7 @@ def offset(lake: Lake, feed: Feed) -> dict[str, tuple[object, ...]]:
     """Per tablet the stream, term, index and window of the offset."""
     return {
         row["tablet"]: (row["stream"], row["term"], row["index"], row["window"])
-        for row in yugabyte_checkpoints.write(lake, feed)
+        for row in yugabyte_checkpoints.write_offsets(lake, feed)
     }
 
 
@@ -127,7 +126,7 @@ def test_each_feed_is_a_consumer_of_its_own(lake: Lake, folder: Path) -> None:
     for name in ("audit", "mirror"):
         feed = replace(feed_of(folder), name=name)
         bring(lake, feed, [FIRST])
-        assert [row["consumer"] for row in yugabyte_checkpoints.write(lake, feed)] == [name]
+        assert [row["consumer"] for row in yugabyte_checkpoints.write_offsets(lake, feed)] == [name]
 
 
 def test_a_drop_in_an_old_window_holds_the_offset_back(lake: Lake, folder: Path) -> None:

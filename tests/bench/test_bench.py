@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from bench.aims import AS_MANY_CHANGES, WINDOW
 from bench.lines import drop_to_gold, nothing_new
 from bench.lines.agreement import fingerprint

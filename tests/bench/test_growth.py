@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from bench.growth import windows
 from bench.growth.points import points
 from bench.lines.agreement import agree

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.gold.applied import Applied
-from assets.layers import Layer
+from assets.gold.fold import Applied
+from assets.storage.lake import Layer
 from bench.lines import late_events
 from bench.lines.wanted import wanted_lines
 from bench.made.restoring import Workspace

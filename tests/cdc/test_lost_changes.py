@@ -17,8 +17,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from assets.executors.choice import IN_PROCESS
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.services.debezium import Connector, running_connector, wait_until
 from tests.services.kafka import Broker

@@ -21,13 +21,12 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from assets.bookkeeping import decisions, ledger, window_progress
 from assets.bronze import from_topics
+from assets.control import decisions, ledger, progress
 from assets.executors.choice import IN_PROCESS
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows, findings
-from assets.silver.derive_windows import Derived
+from assets.silver import checks, derive
+from assets.silver.derive import Derived
+from assets.storage.lake import Lake, Layer
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
 from tests.services.debezium import (
@@ -230,9 +229,9 @@ class Warehouse:
         """What the checks of silver find in what has come, with all that they show."""
         feed = decisions.with_recorded(self.lake, self.feed)
         from_topics.land(self.lake, feed, lambda _: None)
-        windows = window_progress.unfinished(self.lake, feed, ledger.read_objects(self.lake, feed))
-        made = derive_windows.derive(self.lake, feed, windows)
-        return made, "\n".join(map(str, findings.samples(self.lake, made.findings).values()))
+        windows = progress.unfinished(self.lake, feed, ledger.read_objects(self.lake, feed))
+        made = derive.derive(self.lake, feed, windows)
+        return made, "\n".join(map(str, checks.samples(self.lake, made.findings).values()))
 
     def rows(self, table: str, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
         stored = self.lake.in_process_table(Layer.GOLD, "maria", table)

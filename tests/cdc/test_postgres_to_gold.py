@@ -12,9 +12,8 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from confluent_kafka import Message as Record
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping.transactions import open_transactions
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control import transactions
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.services.debezium import running_connector, wait_until
 from tests.services.kafka import Broker
@@ -223,7 +222,7 @@ def test_a_dump_in_parts_becomes_what_the_database_holds(
 
 def assert_is_whole(lake: Lake, feed: Feed, postgres: Postgres) -> None:
     """Gold is what the database holds, with nothing left over."""
-    assert open_transactions.still_open(lake, feed) == []
+    assert transactions.still_open(lake, feed) == []
     assert not lake.table(Layer.QUARANTINE, feed.name).read().count()
     for table in COLUMNS:
         assert in_gold(lake, table) == in_postgres(postgres, table)

@@ -18,7 +18,7 @@ from typing import Final
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
-from assets.delta import delta_rs
+from assets.storage import delta_rs
 from bench.made import drops, row
 from bench.made.changes import drawn
 from tests.services.seaweed import Store

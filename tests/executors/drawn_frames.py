@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from transforms.arrow.nested_types import NUMBERS, TEXTS
+from transforms.column_types.map_columns import NUMBERS, TEXTS
 from transforms.gold.fold_rows import FOLD_ROWS
 
 ROWS = 1_500

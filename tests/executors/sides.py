@@ -11,19 +11,19 @@ from pyspark.sql import SparkSession
 
 from assets.executors.executor import Executor
 from assets.executors.in_process import InProcess
-from assets.gold.apply.apply_table import Committing
-from assets.gold.apply.stored_by_spark import StoredBySpark
-from assets.gold.apply.stored_in_process import StoredInProcess
-from assets.gold.folding import Silver, TableFold
-from assets.gold.gold_table import GoldTable
+from assets.gold.apply import Committing
+from assets.gold.fold import Silver, TableFold
 from assets.gold.plan import TablePlan
 from assets.gold.silver_by_spark import SilverBySpark
 from assets.gold.silver_in_process import SilverInProcess
-from assets.lake import Lake
+from assets.gold.stored_by_spark import StoredBySpark
+from assets.gold.stored_in_process import StoredInProcess
+from assets.gold.tables import GoldTable
+from assets.storage.lake import Lake
 from tests.executors.engines import Engine, in_spark
 from tests.executors.warehouses import Due
 from tests.laws.gold.tables_in_memory import Unread
-from transforms.gold.metrics import SHOWN, FoldMetrics
+from transforms.gold.folded_rows import MOST_KEYS_SHOWN, FoldMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,6 @@ def told(metrics: FoldMetrics) -> dict[str, object]:
     for name in metrics.__slots__:
         value = getattr(metrics, name)
         if isinstance(value, list):
-            value = sorted(value, key=repr) if len(value) < SHOWN else SHOWN
+            value = sorted(value, key=repr) if len(value) < MOST_KEYS_SHOWN else MOST_KEYS_SHOWN
         found[name] = value
     return found

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.gold.folding import Folded
+from assets.gold.fold import Folded
 from tests.executors.engines import differing, rows_of
 from tests.executors.sides import Side, by_spark, here, tables_of, told
 from tests.executors.warehouses import DUE_TABLES, Due
 from transforms.gold.columns import EFFECT, MENTIONS, PARTS
-from transforms.gold.folded_rows import schema_of
+from transforms.gold.folded_rows import folded_schema
 
 BASED = ("kinds.item", "kinds.log", "kinds.replica")
 CREATED = ("kinds.item", "kinds.typed", "kinds.copied")
@@ -53,7 +53,7 @@ def assert_same(both: Both, folded: tuple[Folded[Any], Folded[Any]]) -> None:
     """Equal rows, versions and counts."""
     table = both.sides[0].plan.table
     # Whether a whole row was made of its newest change or of several says nothing of it.
-    columns = {name: name for name in schema_of(table).names if name != MENTIONS}
+    columns = {name: name for name in folded_schema(table).names if name != MENTIONS}
     ours, theirs = (
         side.engine.rows(
             {

@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 from tests.executors.engines import differing
 from tests.executors.sides import Side, by_spark, here
 from tests.executors.warehouses import DUE_TABLES, Due
+from transforms.change import Key
 from transforms.feed.feed import Table
-from transforms.gold import read_changes
-from transforms.gold.change import Key
-from transforms.gold.fold_rows import GOLD, TOMBSTONE, fold_rows
+from transforms.gold import fold_rows
+from transforms.gold.fold_rows import GOLD, TOMBSTONE, read_fold_rows
 
 WITH_RANGE_DELETES = ("kinds.item", "kinds.account", "graphs.vertex_Person", "graphs.edge_Knows")
 MAY_LACK = ("some tombstones", "positions in other streams")
@@ -65,8 +65,8 @@ class AsRead:
         return pa.schema([("read", pa.string())])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        respelled = read_changes.respelling(self.table)
-        texts = [repr(row) for _, row in fold_rows(batches, respelled, grouped=False)]
+        respelled = fold_rows.respelling(self.table)
+        texts = [repr(row) for _, row in read_fold_rows(batches, respelled, grouped=False)]
         yield pa.RecordBatch.from_pydict({"read": texts}, schema=self.schema)
 
 

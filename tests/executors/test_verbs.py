@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 
 from assets.executors.executor import Executor, Ranges
-from assets.executors.in_spark import SMALL
+from assets.executors.spark import SMALL
 from tests.executors.drawn_frames import Frames, drawn
 from tests.executors.engines import Engine, Rows, counted, differing, records_of
-from transforms.arrow.nested_types import TEXTS
-from transforms.gold.change import Key
+from transforms.change import Key
+from transforms.column_types.map_columns import TEXTS
 from transforms.gold.fold_rows import CARRIED, FOLD_ROWS
 
 Record = dict[str, Any]

@@ -11,8 +11,8 @@ from random import Random
 
 from tests.laws.oracle.event import Event, Image
 from tests.transforms import drawn_documents, drawn_texts
+from transforms.column_types.judges import judge_of
 from transforms.feed.feed import Table
-from transforms.types import judge_of
 
 WITH_BLANKS = "struct<`a b`:bigint,C:map<string,double>>"
 """A type that no feed file may declare (``orchestration/feeds/column_types.py``): Delta has no such field."""

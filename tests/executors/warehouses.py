@@ -15,20 +15,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from assets.bookkeeping import window_progress
-from assets.bookkeeping.compacted import bases
-from assets.bookkeeping.compacted.bases import NewBase
 from assets.bronze import from_objects
-from assets.columns import base_rows
+from assets.control import compacted, progress
+from assets.control.compacted import NewBase
 from assets.executors.choice import IN_PROCESS
 from assets.executors.in_process import InProcess
-from assets.gold import gold_tables
-from assets.gold.apply import apply_table
-from assets.gold.folding import TableFold
+from assets.gold import apply, tables
+from assets.gold.fold import TableFold
 from assets.gold.plan import FeedPlan, TablePlan, plan_of
 from assets.gold.silver_in_process import SilverInProcess
-from assets.lake import Lake
-from assets.silver import derive_windows
+from assets.silver import derive
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from tests.executors import typed_events
 from tests.laws.drawn import model_histories
@@ -170,20 +167,20 @@ def made(folder: Path) -> dict[str, Due]:
                 _compact(lake, feed, feed.tables[name])
         _to_silver(lake, feed, [one for one in DUE if one not in IN_GOLD])
         known = FeedPlan.read(lake, feed, DUE)
-        for name, table in gold_tables.mirrors(lake, known.feed).items():
+        for name, table in tables.mirrors(lake, known.feed).items():
             found[f"{feed.name}.{name}"] = Due(lake, known.of_table(table, name))
     return found
 
 
 def _to_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
     from_objects.land(lake, feed, windows)
-    derive_windows.derive(lake, feed, windows)
+    derive.derive(lake, feed, windows)
 
 
 def _to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
-    for table in {one.name: one for one in gold_tables.mirrors(lake, feed).values()}.values():
-        apply_table.apply(lake, feed, table, windows)
-    window_progress.finish(lake, feed, windows)
+    for table in {one.name: one for one in tables.mirrors(lake, feed).values()}.values():
+        apply.apply(lake, feed, table, windows)
+    progress.finish(lake, feed, windows)
 
 
 def _compact(lake: Lake, feed: Feed, table: Table) -> None:
@@ -191,5 +188,7 @@ def _compact(lake: Lake, feed: Feed, table: Table) -> None:
     plan = plan_of(lake, feed, table, table.name, [])
     below = replace(SilverInProcess.of(lake, plan), up_to=COMPACTION_WATERMARK)
     rows = TableFold.of(InProcess(), plan, below).to_base()
-    states = base_rows.of_states(lake.spark.createDataFrame(rows), table.name)
-    bases.write(lake, feed, NewBase(table.name, table, states, COMPACTION_WATERMARK, IN_GOLD[-1]))
+    states = compacted.base_of_states(lake.spark.createDataFrame(rows), table.name)
+    compacted.write_base(
+        lake, feed, NewBase(table.name, table, states, COMPACTION_WATERMARK, IN_GOLD[-1])
+    )

@@ -11,14 +11,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from expectations.suites.asked import Rows, ask
-from expectations.suites.declared import fault_of
+from expectations.suites import Rows, ask, fault_of
+from orchestration.feeds.expectations import suites_from
 from orchestration.feeds.load import load_feed
-from orchestration.feeds.read_yaml import read_yaml
-from orchestration.feeds.running.declared_expectations import suites_from
+from orchestration.feeds.yaml_files import read_yaml
 from tests.expectations.rules_in_docs import table
 from transforms.errors import FeedMisdeclared
-from transforms.feed.checks import DeclaredExpectation
+from transforms.feed.feed import DeclaredExpectation
 
 # Great Expectations and what it imports use names that Python is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

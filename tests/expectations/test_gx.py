@@ -31,7 +31,7 @@ def test_what_judges_built_in_rules_and_reads_feed_files_does_not_import_it(root
     """The import takes seconds, and most runs have no need of it."""
     script = (
         "import sys\n"
-        "import orchestration.definitions, orchestration.cli.run, assets.checks\n"
+        "import orchestration.definitions, orchestration.cli.run, assets.quality.checks\n"
         "from orchestration.feeds.load import load_feeds\n"
         "from pathlib import Path\n"
         "load_feeds(Path('feeds'))\n"

@@ -10,8 +10,7 @@ import pytest
 from expectations import silver
 from expectations.feed_rules import as_set, known_rules, silver_rules
 from expectations.rule import judge
-from transforms.feed.checks import CheckSetting
-from transforms.feed.feed import Feed
+from transforms.feed.feed import CheckSetting, Feed
 from transforms.formats import FORMATS
 
 NOTHING = {rule.name: 0 for rule in silver.COMMON}

@@ -9,11 +9,9 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from expectations.suites import declared
-from expectations.suites.arguments import BY_VALUE, typed_arguments
-from expectations.suites.asked import Answer, Rows, ask
-from expectations.suites.declared import fault_of
-from transforms.feed.checks import DeclaredExpectation
+from expectations import suites
+from expectations.suites import BY_VALUE, Answer, Rows, ask, fault_of, typed_arguments
+from transforms.feed.feed import DeclaredExpectation
 
 # Great Expectations and what it imports use names that Python is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -175,7 +173,7 @@ def test_a_fault_says_what_is_wrong_and_what_was_meant(said: str) -> None:
 
 
 def test_what_pandas_and_spark_can_answer_is_what_great_expectations_has_for_them() -> None:
-    known = declared.known_kinds()
+    known = suites.known_kinds()
     from great_expectations.expectations import registry
 
     metrics = registry._registered_metrics
@@ -191,14 +189,14 @@ def test_what_pandas_and_spark_can_answer_is_what_great_expectations_has_for_the
             found = there if found is None else found & there
         return {"PandasExecutionEngine", "SparkDFExecutionEngine"} if found is None else found
 
-    every = {*known, *declared.NEEDS_DATABASE}
+    every = {*known, *suites.NEEDS_DATABASE}
     pandas = {kind for kind in every if "PandasExecutionEngine" in engines(kind)}
     spark = {kind for kind in every if "SparkDFExecutionEngine" in engines(kind)}
     # It counts the rows of another table, of the same database.
     other = {"expect_table_row_count_to_equal_other_table"}
-    assert not (((every - pandas - spark) | other) ^ declared.NEEDS_DATABASE)
-    assert not ((pandas - spark) ^ declared.ONLY_PANDAS)
-    assert not ((spark - pandas) ^ declared.ONLY_SPARK)
+    assert not (((every - pandas - spark) | other) ^ suites.NEEDS_DATABASE)
+    assert not ((pandas - spark) ^ suites.ONLY_PANDAS)
+    assert not ((spark - pandas) ^ suites.ONLY_SPARK)
     assert every >= BY_VALUE
 
 

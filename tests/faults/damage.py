@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from tests.faults.drawn import Drawn, Rows
 from tests.faults.stored import OF_THE_RUN
 from tests.laws.drawn.histories import COLUMNS

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 
 from assets.bronze import from_objects
-from assets.delta import in_process_table
-from assets.lake import Lake
+from assets.storage import in_process_table
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from orchestration.spark import on_first_use

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from assets.delta.in_process_table import InProcessTable
-from assets.layers import Layer
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Layer
 from orchestration.resources import lake_of
 
 OF_THE_RUN: Final = frozenset({"finished_at", "falls"})

@@ -18,8 +18,8 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping.compacted import bases
-from assets.upkeep import compaction
+from assets.control import compacted
+from assets.maintenance import compaction
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.faults.damage import damage
@@ -63,8 +63,8 @@ def test_runs_killed_at_random_moments_leave_the_tables_of_one_that_was_not(
             bring(one, feed, due)
         list(compaction.compact_feed(one, feed, dict(feed.tables), dry_run=False))
     assert (
-        bases.compaction_watermarks(lake, feed)
-        == bases.compaction_watermarks(reference, feed)
+        compacted.compaction_watermarks(lake, feed)
+        == compacted.compaction_watermarks(reference, feed)
         != {}
     )
     found = damage(lake, reference, drawn)

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from orchestration.resources import lake_of
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, Drawn, draw, feed_of

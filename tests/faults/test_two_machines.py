@@ -17,7 +17,7 @@ from random import Random
 
 import pytest
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from tests.faults.drawn import SEED, Drawn, draw
 from tests.faults.lives import Life
 from tests.faults.machine import COMMIT, HELD, READ

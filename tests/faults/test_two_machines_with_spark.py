@@ -22,8 +22,8 @@ from typing import Final
 
 import pytest
 
-from assets.delta.leases import LEASES
-from assets.layers import Layer
+from assets.storage.lake import Layer
+from assets.storage.leases import LEASES
 from bench.made import drops, row
 from bench.made.changes import drawn
 from tests.faults.drawn import SEED

@@ -12,16 +12,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
+from assets.control import progress
 from assets.executors.choice import AUTO, SPARK
-from assets.gold.apply import apply_feed
-from assets.lake import Lake
-from assets.silver import derive_windows
-from assets.upkeep import compaction
+from assets.gold import apply
+from assets.maintenance import compaction
+from assets.silver import derive
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from orchestration.spark import small_work
+from orchestration.spark import settings
 from tests.faults.drawn import feed_of
 from transforms.feed.feed import Feed
 
@@ -55,9 +55,9 @@ def steps_of(lake: Lake, feed: Feed, due: Sequence[str]) -> dict[str, Callable[[
     """What brings these windows from the landing to gold, in order."""
     return {
         "bronze": partial(from_objects.land, lake, feed, due),
-        "silver": partial(derive_windows.derive, lake, feed, due),
-        "gold": partial(apply_feed.apply_tables, lake, feed, [*feed.tables.values()], due),
-        "progress": partial(window_progress.finish, lake, feed, due),
+        "silver": partial(derive.derive, lake, feed, due),
+        "gold": partial(apply.apply_tables, lake, feed, [*feed.tables.values()], due),
+        "progress": partial(progress.finish, lake, feed, due),
     }
 
 
@@ -67,7 +67,7 @@ def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
     ``way``: ``here`` for tables that are small, as these are; ``session`` to bring them as if they were large.
     """
     feed = feed_of(landing)
-    lake = small_work.tuned(lake_of(warehouse), [feed]).by(SPARK if way == "spark" else AUTO)
+    lake = settings.tuned(lake_of(warehouse), [feed]).by(SPARK if way == "spark" else AUTO)
     # The word is awaited with a warm session, which reads and writes nothing.
     _ = lake.spark
     planning.due(lake, feed)

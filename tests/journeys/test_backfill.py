@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 from deltalake import DeltaTable
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from orchestration.resources import lake_of
 from tests.journeys.conftest import WINDOWS, Backfill
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.bookkeeping.quarantine import words
+from assets.quarantine import words
 from tests.journeys import commands
 from tests.support.pet_feed import change, drop, lay
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from tests.laws.oracle.event import Event, Key, LogPosition, Table
 from tests.laws.oracle.oracle import current
 from transforms.feed.feed import Feed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assets.gold.plan import plan_of
-from assets.lake import Lake
-from assets.upkeep import compaction
-from assets.upkeep.compaction_plans import Plan
+from assets.maintenance import compaction
+from assets.maintenance.plan import Plan
+from assets.storage.lake import Lake
 from tests.laws.oracle.event import Event, LogPosition, event_id
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed

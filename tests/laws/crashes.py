@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from assets.delta.in_process_table import InProcessTable
-from assets.delta.spark_table import SparkTable
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.spark_table import SparkTable
 
 WRITES_NOTHING = {
     SparkTable: {"log", "exists", "read", "schema", "version", "count", "properties"},

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from assets.columns import silver_rows
+from assets.columns import silver as silver_rows
 from assets.columns.silver import SILVER_ARROW
 from assets.executors.in_process import InProcess
-from assets.gold.folding import TableFold
-from assets.onboarding.folding import InMemory
+from assets.gold.fold import TableFold
+from assets.onboarding.preview import InMemory
 from tests.laws.gold.tables_in_memory import GoldTables
 from tests.transforms.formats.folded import gold_rows
 from transforms.feed.feed import Feed, Table
@@ -42,7 +42,7 @@ class Lake:
         """Bring these windows to silver, and no further."""
         for window in windows:
             rows = pa.Table.from_pylist(list(self.windows[window]), schema=OUTPUT)
-            self.silver[window] = silver_rows.as_arrow(rows, self.feed, SILVER_ARROW)
+            self.silver[window] = silver_rows.written_in_process(rows, self.feed, SILVER_ARROW)
 
     def run(self, windows: Sequence[str]) -> None:
         """Bring these windows to all gold tables."""

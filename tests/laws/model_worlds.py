@@ -16,8 +16,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from tests.laws.compacting import Compacted
 from tests.laws.drawn import model_histories
 from tests.laws.oracle.oracle import Event, Key, current, visible

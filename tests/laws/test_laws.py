@@ -23,11 +23,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets.columns.bronze import BRONZE
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
-from assets.upkeep import compaction
+from assets.gold import apply as apply_table
+from assets.maintenance import compaction
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.laws.drawn.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
 from tests.laws.oracle.oracle import Event, current, event_id
@@ -37,8 +36,7 @@ from transforms.event import Event as DecodedEvent
 from transforms.event import Pending
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.record import BronzeRecord, Record
-from transforms.records.limits import DEFAULTS, Limits
+from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.source_format import Decode, SourceFormat
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
@@ -178,17 +176,17 @@ def several(formats: dict[str, str]) -> SourceFormat:
 
 
 def cut_by_land(
-    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Record]:
     """Nothing: bronze is written by ``land``."""
     raise NotImplementedError
 
 
-def apply(lake: Lake, world: World, runs: list[list[str]]) -> list[derive_windows.Derived]:
+def apply(lake: Lake, world: World, runs: list[list[str]]) -> list[derive.Derived]:
     """Run silver and gold for each list of windows, one after the other."""
     made = []
     for windows in runs:
-        made.append(derive_windows.derive(lake, world.feed, windows))
+        made.append(derive.derive(lake, world.feed, windows))
         apply_table.apply(lake, world.feed, TABLE, windows)
     return made
 
@@ -272,9 +270,7 @@ def test_gold_is_what_the_oracle_says_whatever_the_order_the_repeats_and_the_win
     assert_same(tombstone_rows(rebuilt, drawn), tombstone_rows(lake, drawn))
 
 
-def accounts_for_every_event(
-    drawn: World, made: derive_windows.Derived, windows: list[str]
-) -> None:
+def accounts_for_every_event(drawn: World, made: derive.Derived, windows: list[str]) -> None:
     """Law 3: per window, source events = changes + duplicates, counted here by hand; none is in quarantine."""
     assert made.violations["accounting_is_exact"] == 0
     assert made.violations["nothing_quarantined"] == 0

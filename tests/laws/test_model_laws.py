@@ -16,13 +16,12 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
+from assets.control import progress
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.apply import apply_feed
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
+from assets.gold import apply
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting
 from tests.laws.compacting import Compacted
@@ -39,7 +38,7 @@ from tests.laws.model_worlds import (
 )
 from tests.laws.oracle.oracle import event_id
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import TOMBSTONES
+from transforms.feed.names import TOMBSTONES
 
 HISTORIES = max(
     1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 4 // len(model_histories.KINDS)
@@ -56,28 +55,28 @@ def _model_format(monkeypatch: pytest.MonkeyPatch) -> None:
     model_format.register(monkeypatch)
 
 
-def run(lake: Lake, feed: Feed, windows: list[str]) -> derive_windows.Derived:
+def run(lake: Lake, feed: Feed, windows: list[str]) -> derive.Derived:
     """What a run over these windows does, without Dagster around it."""
     made = to_silver(lake, feed, windows)
     to_gold(lake, feed, windows)
     return made
 
 
-def to_silver(lake: Lake, feed: Feed, windows: list[str]) -> derive_windows.Derived:
+def to_silver(lake: Lake, feed: Feed, windows: list[str]) -> derive.Derived:
     """The first half of a run."""
     from_objects.land(lake, feed, windows)
-    return derive_windows.derive(lake, feed, windows)
+    return derive.derive(lake, feed, windows)
 
 
 def to_gold(lake: Lake, feed: Feed, windows: list[str]) -> None:
     """The second half of a run."""
-    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
-    window_progress.finish(lake, feed, windows)
+    apply.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    progress.finish(lake, feed, windows)
 
 
 def ends_early(
     monkeypatch: pytest.MonkeyPatch, lake: Lake, feed: Feed, order: list[str], chance: Random
-) -> derive_windows.Derived:
+) -> derive.Derived:
     """Runs that end behind gold, behind silver, and between the commits of each table; and one that does not.
 
     They leave the first two windows to be finished; what silver made of these. The third is in gold.
@@ -148,7 +147,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 
     # What is in gold comes once more: nothing of it is late, and there is nothing to write.
     before = commits(lake, feed)
-    for one in apply_feed.apply_tables(lake, feed, [*feed.tables.values()], WINDOWS):
+    for one in apply.apply_tables(lake, feed, [*feed.tables.values()], WINDOWS):
         assert (one.table.name, one.done.keys, one.done.keys_with_late_events) == (
             one.table.name,
             0,
@@ -181,7 +180,7 @@ def commits(lake: Lake, feed: Feed) -> dict[str, int]:
 def agrees(
     lake: Lake,
     drawn: World,
-    made: derive_windows.Derived,
+    made: derive.Derived,
     windows: list[str],
     read: set[str],
     compacted: Compacted | None,
@@ -197,7 +196,7 @@ def agrees(
 
 
 def accounts_for_every_event(
-    drawn: World, made: derive_windows.Derived, windows: list[str], compacted: Compacted | None
+    drawn: World, made: derive.Derived, windows: list[str], compacted: Compacted | None
 ) -> None:
     """Law 3: per window, source events = changes + control + duplicates + too late, counted here by hand."""
     assert made.violations["accounting_is_exact"] == 0

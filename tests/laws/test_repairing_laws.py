@@ -20,13 +20,12 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from assets.bookkeeping.decisions import Signature
-from assets.bookkeeping.quarantine.opened import quarantine_of
+from assets.control.decisions import Signature
 from assets.executors.choice import IN_PROCESS
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.upkeep import repairing
-from assets.upkeep.repairing import Repaired
+from assets.maintenance import repair as repairing
+from assets.maintenance.repair import Repaired
+from assets.quarantine.records import quarantine_of
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws.drawn import model_format, model_histories
@@ -36,7 +35,7 @@ from tests.support.pet_feed import bring
 from transforms.event import Event, Pending
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import TOMBSTONES
+from transforms.feed.names import TOMBSTONES
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode, SourceFormat
@@ -105,7 +104,7 @@ def repair(
         for one in waiting
     ]
     signed = Signature(datetime.now(UTC), "ann", "as it was")
-    return len(repairing.repair(lake, feed, wanted, signed))
+    return len(repairing.repair_records(lake, feed, wanted, signed))
 
 
 def gold(lake: Lake, feed: Feed, name: str) -> Outcome:

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from orchestration.resources import lake_of
 from tests.laws.drawn import xcluster_histories, yugabyte_histories
 from tests.laws.oracle.oracle import Event, Table, current, visible

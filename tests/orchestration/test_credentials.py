@@ -9,15 +9,14 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.bookkeeping.gold_sizes import EndedRun
+from assets.control.run_history import EndedRun
 from orchestration.cli.main import main
 from orchestration.feeds.load import load_feeds
+from orchestration.observability import metrics
+from orchestration.observability.alerts import Message, hooks_of, link_of_run
+from orchestration.observability.report import html_page
 from orchestration.resources import Deployment, lake_of
-from orchestration.spark.ivy import _reason
-from orchestration.watching.alerts.hooks import hooks_of, link_of_run
-from orchestration.watching.alerts.message import Message
-from orchestration.watching.metrics import metrics_files
-from orchestration.watching.report import stored
+from orchestration.spark.jars import _reason
 from transforms.errors import FeedMisdeclared, SettingMisdeclared, WeirError
 
 HUSH = "hu/sh+4711"
@@ -102,7 +101,7 @@ def test_links_lead_to_the_same_page_without_its_password(monkeypatch: pytest.Mo
     assert link_of_run({"WEIR_UI_URL": PAGE}, "4") == "https://weir.example.com/pages/runs/4"
     monkeypatch.setenv("WEIR_REPORTS_URL", PAGE)
     feed = load_feeds(Path(__file__).parents[2] / "feeds")[0]
-    link = stored.link_on_pages(feed)
+    link = html_page.link_on_pages(feed)
     assert link == f"https://weir.example.com/pages/{feed.name}.html"
 
 
@@ -129,7 +128,7 @@ def test_metrics_are_not_written_to_such_an_address(monkeypatch: pytest.MonkeyPa
     feed = load_feeds(Path(__file__).parents[2] / "feeds")[0]
     ended = EndedRun("r", datetime.now(UTC), [])
     with dg.DagsterInstance.ephemeral() as instance:
-        fault = metrics_files.write(lake_of("/nowhere", {}), feed, ended, instance)
+        fault = metrics.write_metrics(lake_of("/nowhere", {}), feed, ended, instance)
     assert fault is not None and "WEIR_METRICS has credentials in it" in fault
     assert shows_nothing(json.dumps(fault))
 

@@ -6,9 +6,9 @@ import pytest
 
 from assets.executors.choice import AUTO, IN_PROCESS, SPARK, Choice
 from orchestration.resources import lake_of, limits_of
-from orchestration.spark import small_work
+from orchestration.spark import settings
 from transforms.errors import SettingMisdeclared
-from transforms.records.limits import Limits
+from transforms.record import Limits
 
 
 def test_without_settings_the_limits_are_the_defaults() -> None:
@@ -42,7 +42,7 @@ def test_a_record_may_not_be_larger_than_a_cell_of_a_table() -> None:
 def test_every_warehouse_of_a_process_has_the_same_limits() -> None:
     lake = lake_of("/nowhere", {"WEIR_LARGEST_OBJECT": "7", "WEIR_LARGEST_RECORD": "5"})
     assert lake.limits == lake.with_warehouse("/other").limits == Limits(7, 5)
-    tuned = small_work.tuned(lake)
+    tuned = settings.tuned(lake)
     assert tuned is not lake
     assert tuned.limits == Limits(7, 5)
 
@@ -72,7 +72,7 @@ def test_who_does_the_work_is_said_by_the_environment_for_every_warehouse() -> N
     told = {"WEIR_EXECUTOR": " spark ", "WEIR_IN_PROCESS_MEMORY": "16m"}
     lake = lake_of("/nowhere", told)
     assert lake.choice == Choice(SPARK, 16 << 20)
-    assert lake.with_warehouse("/other").choice == small_work.tuned(lake).choice == lake.choice
+    assert lake.with_warehouse("/other").choice == settings.tuned(lake).choice == lake.choice
     assert lake.by(IN_PROCESS).choice == Choice(IN_PROCESS, 16 << 20)
 
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 
 from orchestration import console
 from orchestration.cli.main import main
-from orchestration.cli.sql.layouts import Answer, print_rows
+from orchestration.cli.sql.answers import Answer, print_rows
 from orchestration.sheets import Grid, Sheet
 from tests.support.hostile_names import AT_A_TERMINAL, names
 from transforms.errors import FeedMisdeclared, TablesFailed, UnknownKey, WeirError

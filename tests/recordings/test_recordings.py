@@ -20,8 +20,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from assets.executors.choice import IN_PROCESS
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
 from tests.recordings import ordering

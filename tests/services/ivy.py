@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import pyspark
 
-from orchestration.spark.ivy import IVY_SETTINGS
-from orchestration.spark.jars import jar_folder
+from orchestration.spark.jars import IVY_SETTINGS, jar_folder
 from orchestration.spark.java import find_java
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assets.bookkeeping import discovered_tables, ledger, window_progress
 from assets.bronze import from_objects, from_topics
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.silver import derive_windows
+from assets.control import discovered_tables, ledger, progress
+from assets.gold import apply
+from assets.silver import derive
+from assets.storage.lake import Lake
 from orchestration.runs import planning
 from transforms.feed.feed import Feed
 
@@ -16,11 +16,11 @@ def run(lake: Lake, feed: Feed) -> None:
     windows = planning.due(lake, feed).windows
     if feed.reads_topics:
         from_topics.land(lake, feed, lambda _: None)
-        windows = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
+        windows = progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     else:
         from_objects.land(lake, feed, windows)
-    made = derive_windows.derive(lake, feed, windows)
+    made = derive.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
     for table in discovered_tables.tables_of(lake, feed).values():
-        apply_table.apply(lake, feed, table, windows)
-    window_progress.finish(lake, feed, windows)
+        apply.apply(lake, feed, table, windows)
+    progress.finish(lake, feed, windows)

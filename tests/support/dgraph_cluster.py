@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from transforms.feed.feed import Feed
-from transforms.feed.graph_types import Predicate
+from transforms.feed.feed import Feed, Predicate
 from transforms.formats import FORMATS
 
 SINGLE = {

@@ -14,13 +14,12 @@ import dagster as dg
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from assets.asset_keys import feed_key
-from assets.bookkeeping import accounting
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control import accounting
+from assets.feed_assets import feed_key
+from assets.storage.lake import Lake, Layer
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
-from orchestration.runs import execute
+from orchestration.runs import execution
 from orchestration.runs.outcome import reasons
 from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, source_location
 from tests.transforms.formats.test_golden import Case, cases, feed
@@ -78,7 +77,7 @@ def materialize(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int
         done = job.execute_in_process(
             instance=instance,
             asset_selection=layers,
-            tags={execute.RANGE_START: windows[0], execute.RANGE_END: windows[-1]},
+            tags={execution.RANGE_START: windows[0], execution.RANGE_END: windows[-1]},
             # What a check finds in cases of disorder blocks gold, and silver is written by then.
             raise_on_error=False,
         )

@@ -9,9 +9,8 @@ from deltalake import write_deltalake
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.columns.bronze import BRONZE
-from assets.delta import delta_rs
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage import delta_rs
+from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
 
 NOON = datetime(2025, 11, 20, 12, tzinfo=UTC)

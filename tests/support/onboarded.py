@@ -9,15 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assets.onboarding import previewing, recognition
-from assets.onboarding.previewing import Preview
-from assets.onboarding.sampling import refuse_empty, sample
-from orchestration.cli.feed_files import new_file
-from orchestration.cli.feed_files.addresses import address_of
+from assets.onboarding import preview, sample
+from assets.onboarding.preview import Preview
+from assets.onboarding.sample import refuse_empty, sample_landing
+from orchestration.cli import onboard
+from orchestration.cli.onboard import address_of
 from transforms.feed.feed import Feed
-from transforms.proposing.entries import Proposal
-from transforms.proposing.recognising import Evidence
-from transforms.proposing.sample_events import proposed
+from transforms.onboarding.proposal import Proposal
+from transforms.onboarding.recognition import Evidence, proposal_of_records
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Onboarded:
 
     evidence: Evidence
     proposal: Proposal
-    draft: new_file.Draft
+    draft: onboard.Draft
     feed: Feed
     preview: Preview
 
@@ -55,18 +54,18 @@ def onboarded(
 ) -> Onboarded:
     """What `weir onboard` finds in a landing."""
     address = address_of(landing, files, None, Path("/nowhere/feeds"))
-    found = sample(
+    found = sample_landing(
         Feed(address.name, "", address.landing, files=address.files or "**"),
         objects,
         lambda _: None,
     )
     refuse_empty(found)
-    evidence = recognition.recognise(found, format_name)
-    before = recognition.feed_of(found, evidence, address.files)
-    proposal = proposed(before, found.records(before))
-    draft = new_file.draft(before, address, found.windows, evidence, proposal)
-    feed = new_file.loaded(draft)
-    return Onboarded(evidence, proposal, draft, feed, previewing.preview(feed, found.records(feed)))
+    evidence = sample.recognise(found, format_name)
+    before = sample.feed_of(found, evidence, address.files)
+    proposal = proposal_of_records(before, found.records(before))
+    draft = onboard.drafted(before, address, found.windows, evidence, proposal)
+    feed = onboard.loaded_draft(draft)
+    return Onboarded(evidence, proposal, draft, feed, preview.preview(feed, found.records(feed)))
 
 
 def laid(folder: Path, objects: Mapping[str, bytes]) -> str:

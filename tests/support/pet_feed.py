@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
-from assets.gold.applied import Applied
-from assets.gold.apply import apply_feed
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
+from assets.control import progress
+from assets.gold import apply
+from assets.gold.fold import Applied
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from orchestration.runs import planning
 from transforms.feed.feed import Feed, Table
 
@@ -61,22 +60,22 @@ def drop(*records: str) -> bytes:
 
 def bring(
     lake: Lake, feed: Feed, windows: Sequence[str] | None = None
-) -> tuple[from_objects.LandingDiff, derive_windows.Derived]:
+) -> tuple[from_objects.LandingDiff, derive.Derived]:
     """What a run does, without Dagster around it: the windows that are due, or those asked for."""
     windows = planning.due(lake, feed).windows if windows is None else windows
     arrived = from_objects.land(lake, feed, windows)
-    made = derive_windows.derive(lake, feed, windows)
-    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
-    window_progress.finish(lake, feed, windows)
+    made = derive.derive(lake, feed, windows)
+    apply.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    progress.finish(lake, feed, windows)
     return arrived, made
 
 
 def applied(lake: Lake, feed: Feed, windows: Sequence[str]) -> Applied:
     """What a run of these windows does to gold, of a feed of one table."""
     from_objects.land(lake, feed, windows)
-    derive_windows.derive(lake, feed, windows)
-    (made,) = apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
-    window_progress.finish(lake, feed, windows)
+    derive.derive(lake, feed, windows)
+    (made,) = apply.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    progress.finish(lake, feed, windows)
     return made.done
 
 

@@ -10,8 +10,7 @@ import json
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from transforms.feed.feed import Feed
-from transforms.feed.graph_types import EdgeType, VertexType
+from transforms.feed.feed import EdgeType, Feed, VertexType
 from transforms.formats import FORMATS
 
 UIDS = ("1", "2", "10", "é", "a,b")

@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.transforms import drawn_texts
 from tests.transforms.drawn_texts import BITS, SIMPLE
-from transforms import types
+from transforms.column_types import judges
 
 MANY: Final = 500
 
@@ -59,13 +59,13 @@ def _document(kind: str, rng: random.Random) -> str:
     chance = rng.randrange(40)
     if chance < 2:
         return rng.choice(_MISFITS) if chance else "null"
-    if element := types.element(kind):
+    if element := judges.element(kind):
         inner = [_document(element, rng) for _ in range(rng.choice((0, 1, 2, 3)))]
         return f"[{rng.choice((',', ', ')).join(inner + inner[: rng.randint(0, 1)])}]"
-    if pair := types.entries(kind):
+    if pair := judges.entries(kind):
         keys = [_key(pair[0], rng) for _ in range(rng.choice((0, 1, 2, 3)))]
         return _object([(key, _document(pair[1], rng)) for key in keys])
-    if fields := types.fields(kind):
+    if fields := judges.fields(kind):
         found = [(name, _document(one, rng)) for name, one in fields.items() if rng.randrange(8)]
         if rng.randrange(6) == 0:
             found.append((rng.choice(("other", "A", "a", "")), "1"))

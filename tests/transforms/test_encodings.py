@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.types import judge_of
-from transforms.value_types.encodings import UnfitEncoding, check, judge_of_encoded
+from transforms.column_types.encodings import UnfitEncoding, check, judge_of_encoded
+from transforms.column_types.judges import judge_of
 
 
 @pytest.mark.parametrize(

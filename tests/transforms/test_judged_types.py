@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.transforms.type_cases import FITTING, UNFIT
-from transforms import types
+from transforms.column_types import judges
+from transforms.column_types.judges import judge_of
 from transforms.json_values import Number
-from transforms.types import judge_of
 
 KINDS = sorted({kind for kind, *_ in FITTING})
 SIMPLE = [kind for kind in KINDS if "<" not in kind and kind not in ("string", "binary")]
@@ -341,18 +341,18 @@ def test_json_is_written_as_spark_writes_it(kind: str, text: str, written: str |
 
 
 def test_a_type_is_found_by_its_parts() -> None:
-    assert types.parts("a int, b decimal(12,2),c map<string,int>,`d,<e`:int") == [
+    assert judges.parts("a int, b decimal(12,2),c map<string,int>,`d,<e`:int") == [
         *("a int", " b decimal(12,2)", "c map<string,int>", "`d,<e`:int")
     ]
-    assert types.element(" ARRAY < array<int> > ") == "array<int>"
-    assert types.element("set<string>") == "string"
-    assert types.entries("map< decimal(12,2) , array<int> >") == ("decimal(12,2)", "array<int>")
-    assert types.fields("struct<a: int, `b``:c`:map<string,int>>") == {
+    assert judges.element(" ARRAY < array<int> > ") == "array<int>"
+    assert judges.element("set<string>") == "string"
+    assert judges.entries("map< decimal(12,2) , array<int> >") == ("decimal(12,2)", "array<int>")
+    assert judges.fields("struct<a: int, `b``:c`:map<string,int>>") == {
         **{"a": "int", "b`:c": "map<string,int>"}
     }
 
 
-@pytest.mark.parametrize("part_of", [types.element, types.entries, types.fields])
+@pytest.mark.parametrize("part_of", [judges.element, judges.entries, judges.fields])
 def test_other_types_have_no_such_parts(part_of: Callable[[str], object]) -> None:
     assert [
         part_of(kind) for kind in ("int", "decimal(12,2)", "map<array<int>,int>", "x<int>")
@@ -360,11 +360,11 @@ def test_other_types_have_no_such_parts(part_of: Callable[[str], object]) -> Non
 
 
 def test_a_set_is_stored_as_an_array_and_read_with_texts_as_keys() -> None:
-    assert types.stored("set<string>") == "array<string>"
-    assert types.stored("map<int,set<date>>") == "map<int,array<date>>"
-    assert types.stored("decimal(12,2)") == "decimal(12,2)"
+    assert judges.stored("set<string>") == "array<string>"
+    assert judges.stored("map<int,set<date>>") == "map<int,array<date>>"
+    assert judges.stored("decimal(12,2)") == "decimal(12,2)"
     nested = "struct<`a b`:map<int,set<date>>,c:array<map<date,int>>>"
-    assert types.stored(nested) == nested.replace("set", "array")
-    assert types.written(nested) == (
+    assert judges.stored(nested) == nested.replace("set", "array")
+    assert judges.written(nested) == (
         "struct<`a b`:map<string,array<date>>,c:array<map<string,int>>>"
     )

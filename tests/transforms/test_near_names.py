@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.near_names import nearest_unmet
+from transforms.silver.schema_drift import nearest_unmet
 
 
 @pytest.mark.parametrize(

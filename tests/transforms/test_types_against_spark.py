@@ -13,9 +13,9 @@ import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from assets.columns import types as spark_types
+from assets.columns import gold as spark_types
 from tests.transforms import drawn_documents, drawn_texts
-from transforms import types
+from transforms.column_types import judges
 
 MICROSECONDS: Final = {
     "ignoreNullFields": "false",
@@ -39,7 +39,7 @@ class Found(NamedTuple):
 
 
 def found_of(spark: SparkSession, kind: str, texts: list[str]) -> list[Found]:
-    judge = types.judge_of(kind)
+    judge = judges.judge_of(kind)
     frame = spark.createDataFrame([(one, judge(one)) for one in texts], "text string, new string")
     text, new = F.col("text"), F.col("new")
     value, again, in_full = read_again(new, kind)
@@ -48,7 +48,9 @@ def found_of(spark: SparkSession, kind: str, texts: list[str]) -> list[Found]:
     raw = text.try_cast(kind) if is_simple else value
     gold = spark_types.typed(new, kind)
     is_same = raw.eqNullSafe(value) if is_simple else F.lit(True)
-    is_gold = spark_types.text_of(gold, kind).eqNullSafe(spark_types.text_of(value, kind))
+    is_gold = spark_types.text_of_value(gold, kind).eqNullSafe(
+        spark_types.text_of_value(value, kind)
+    )
     rows = frame.select(text, new, raw.isNull(), again, in_full, is_same, is_gold).collect()
     return [Found(kind, *row) for row in rows]
 
@@ -61,9 +63,9 @@ def read_again(text: Column, kind: str) -> tuple[Column, Column, Column]:
     if kind in drawn_texts.SIMPLE:
         value = text.cast(kind)
         return value, value.cast("string"), value.cast("string")
-    read = F.from_json(text, types.written(kind), {"mode": "FAILFAST"})
-    value = read.cast(types.stored(kind))
-    again = spark_types.text_of(value, kind)
+    read = F.from_json(text, judges.written(kind), {"mode": "FAILFAST"})
+    value = read.cast(judges.stored(kind))
+    again = spark_types.text_of_value(value, kind)
     if "timestamp" not in kind or kind.startswith("map<timestamp"):
         return value, again, again
     return value, again, F.to_json(value, MICROSECONDS)
@@ -87,7 +89,7 @@ def _is_spelled_otherwise(found: Found) -> bool:
 def test_python_judges_as_spark_casts(spark: SparkSession, kind: str) -> None:
     source = drawn_texts if kind in drawn_texts.SIMPLE else drawn_documents
     every = found_of(spark, kind, [*dict.fromkeys(source.drawn(kind))])
-    judge = types.judge_of(kind)
+    judge = judges.judge_of(kind)
     fitting = [found for found in every if found.canonical is not None]
     assert len(fitting) > 10
 

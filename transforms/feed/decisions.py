@@ -1,8 +1,7 @@
 """Recorded decisions: what a person decided about a feed, as plain facts that silver and gold are functions of.
 
 A decision is made by a command or stands in the feed file, and is never forgotten: gold is what events and decisions
-make of each other. Put here each kind of decision, as values. Not here: the table that keeps them
-(``assets/bookkeeping/decisions.py``).
+make of each other.
 """
 
 from __future__ import annotations

@@ -1,25 +1,184 @@
-"""What a feed declares: plain facts that every layer below takes as values.
-
-Reading and judging the YAML file is orchestration's work (``orchestration/feeds/load.py``); by the time a ``Feed``
-exists, it is known to be sound.
-
-Put here each thing that a feed file can declare, with its default. Not here: vertex and edge types and predicates
-(``graph_types``), and reading and checking the YAML file (``orchestration/feeds``).
-"""
+"""What a feed declares: its tables, graph types, checks, and how it is run; plain facts for every layer below."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Literal
 
-from transforms.feed.checks import CheckSetting, DeclaredSuite
 from transforms.feed.decisions import Decisions
-from transforms.feed.graph_types import EdgeType, Predicate, VertexType
 from transforms.feed.masks import MaskKey, MaskKind
-from transforms.feed.running import Running
 from transforms.feed.schema_policies import Policies
+
+CheckSeverity = Literal["block", "fail", "warn", "off"]
+"""What follows from a violation: nothing downstream starts, the run ends with 1, it is reported; or it is not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSetting:
+    """What the feed file says of one rule.
+
+    ``severity``: None is the rule's own. ``at_most``: so many violations still pass. ``within``: how old the newest
+    event may be, of a rule that asks for its age.
+    """
+
+    severity: CheckSeverity | None = None
+    at_most: int = 0
+    within: timedelta | None = None
+
+
+ExpectationSeverity = Literal["warn", "block"]
+SuiteLayer = Literal["silver", "gold"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredExpectation:
+    """One expectation.
+
+    ``check``: the name of its check. ``kind``: its name in Great Expectations (``expect_column_values_to_be_unique``).
+    ``column``: the column that it stands under, if any. ``arguments``: the others, every scalar as the text that was
+    written. ``key``: where it stands in the feed file.
+    """
+
+    check: str
+    kind: str
+    column: str | None
+    arguments: Mapping[str, object]
+    severity: ExpectationSeverity
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredSuite:
+    """The expectations of one table: a declared ``table`` in gold, or all that a feed has in silver (None).
+
+    ``file``: the feed file, for messages.
+    """
+
+    layer: SuiteLayer
+    table: str | None
+    expectations: Sequence[DeclaredExpectation]
+    file: str
+
+
+def check_names(kinds: Sequence[tuple[str, str | None]]) -> list[str]:
+    """The names of the checks of a suite's expectations, given as kinds and columns: no two are the same."""
+    seen: dict[str, int] = {}
+    names = []
+    for kind, column in kinds:
+        plain = re.sub(r"\W", "_", f"{kind}__{column}" if column else kind, flags=re.ASCII)
+        seen[plain] = seen.get(plain, 0) + 1
+        names.append(plain if seen[plain] == 1 else f"{plain}__{seen[plain]}")
+    return names
+
+
+# What the feeds of graph databases declare: predicates of Dgraph, vertex and edge types of TigerGraph.
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One predicate of Dgraph.
+
+    ``type``: Dgraph's name of its values' type; None where the feed file gives none. ``list``: whether a node may have
+    several values of it.
+    """
+
+    name: str
+    type: str | None = None
+    list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VertexType:
+    """One vertex type of TigerGraph: ``attributes`` with Spark SQL types, ``defaults`` as texts, ``key`` by name.
+
+    ``graphs`` are those that have it, or ``GLOBAL``; empty where the feed file names none.
+    """
+
+    name: str
+    attributes: Mapping[str, str]
+    key: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeType:
+    """One edge type of TigerGraph; ``sources`` and ``targets`` are the vertex types of its two ends.
+
+    ``reverse`` is the name of the type of its mirrored edges, ``discriminator`` the attributes that tell its edges
+    between two vertices apart. ``graphs``: as of vertex types.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    attributes: Mapping[str, str]
+    directed: bool = True
+    reverse: str | None = None
+    discriminator: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
+
+
+# How a feed is run and watched, and what people are told of it: nothing here changes what its data means.
+# None of it enters a digest, so that a new owner makes no window due.
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How long after its last run a feed's tables count as late: ``warn`` and ``fail``."""
+
+    fail: timedelta
+    warn: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Automation:
+    """Which of the feed's schedules and its sensor are on from the start; a switch in the UI overrides it.
+
+    ``look_every``: seconds between two looks of the sensor.
+    """
+
+    schedule: bool = False
+    sensor: bool = False
+    compaction: bool = False
+    look_every: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a table holds, in words, and what its columns do."""
+
+    description: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """All of it, for one feed.
+
+    ``start``: the first window; None begins with the first drop. ``owners``: mail addresses, or ``team:<name>``.
+    ``tables``: descriptions, by the declared table's name. ``windows``: those of a run that has no
+    others, not even between them; empty: all since the start.
+    """
+
+    start: str | None = None
+    description: str | None = None
+    owners: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    freshness: Freshness | None = None
+    automation: Automation = field(default_factory=Automation)
+    tables: Mapping[str, Described] = field(default_factory=dict)
+    windows: tuple[str, ...] = ()
+
+
+# What a feed declares: plain facts that every layer below takes as values.
+# Reading and judging the YAML file is orchestration's work (``orchestration/feeds/load.py``); by the time a ``Feed``
+# exists, it is known to be sound.
+
 
 WindowSize = Literal["hour", "day"]
 TableNames = Literal["plain", "schema", "catalog"]

@@ -1,8 +1,4 @@
-"""Column masks: what a feed keeps of values that must not be read behind bronze, and the key of those that are hashed.
-
-Put here what a mask makes of a value. Not here: where masks are applied to an event (``silver/conforming/masking``),
-and reading them from a feed file (``orchestration/feeds/masks``).
-"""
+"""Column masks: what a feed keeps of values that must not be read behind bronze, and the key of hashed ones."""
 
 from __future__ import annotations
 

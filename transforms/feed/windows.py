@@ -1,7 +1,6 @@
 """Landing windows: the hour or day in which an object arrived, as text that sorts by time.
 
-An hour is written ``2026-11-20T03``, a day ``2026-11-20``, always in UTC. Put here what a window's text says, and how
-windows follow each other. Not here: Dagster's partitions (``assets/partitions.py``).
+An hour is written ``2026-11-20T03``, a day ``2026-11-20``, always in UTC.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from transforms.feed.feed import Feed, WindowSize
-from transforms.feed.window_paths import date_in_path, date_of_folder
+from transforms.feed.paths import date_in_path, date_of_folder
 
 FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 """When the first window begins: no run does an earlier one."""

@@ -17,16 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from transforms.event import Event
-from transforms.families.arcion import rows
-from transforms.families.arcion.exists_flags import FLAGS, Row
-from transforms.families.arcion.operation_counts import operations_so_far
+from transforms.families import arcion
+from transforms.families.arcion import FLAGS, Row, operations_so_far
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, read
-from transforms.proposing.entries import Mark
-from transforms.record import BronzeRecord, Record
+from transforms.onboarding.proposal import Mark
+from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import json_documents
-from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import Decode, SourceFormat
 
 NULL = "null"
@@ -35,7 +33,9 @@ ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
 _TEXTS = {str}
 
 
-def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
+def split(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record]:
     """JSON documents, one a line, pretty-printed, concatenated or in an array."""
     return json_documents.split(data, limits)
 
@@ -51,10 +51,10 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
             new = texts(document)
             # All columns are given, as if by an insert.
             row: Row = (new, {}, dict.fromkeys(new, "1"))
-            return (rows.event_of_bare_row(record.path_table, row, fault),)
+            return (arcion.event_of_bare_row(record.path_table, row, fault),)
         op, cursor = field_text(document, "opType"), field_text(document, "cursor")
         return (
-            rows.event(
+            arcion.event_of_row(
                 names=table_name(document, record, feed),
                 op=op,
                 cursor_text=cursor,
@@ -193,11 +193,11 @@ FORMAT = SourceFormat(
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
     decoder=decoder,
-    warnings=(rows.FLAGS_DISAGREE,),
+    warnings=(arcion.FLAGS_DISAGREE,),
     operations_so_far=operations_so_far,
     recognise=recognise,
     unknowable=(
-        rows.NO_COMMITS,
+        arcion.NO_COMMITS,
         "a text column's word null: the format writes null the same way.",
     ),
 )

@@ -6,7 +6,7 @@ from transforms.feed.feed import Table
 
 LOG_POSITION, EVENT_ID, EVENT_AT = "_weir_log_position", "_weir_event_id", "_weir_event_at"
 RESET = "_weir_reset_position"
-"""The position of the newest change below which nothing older can matter (``transforms/gold/onto_gold.py``)."""
+"""The position of the newest change below which nothing older can matter (``transforms/gold/stages.py``)."""
 LAST_CHANGE = (LOG_POSITION, EVENT_ID, EVENT_AT, RESET)
 """The columns of a row or a tombstone that say which change of the key was the last."""
 KEY, COPY = "_weir_key", "_weir_copy"

@@ -1,24 +1,92 @@
-"""The one fold: all changes of a key, one after the other, onto what the key is before them.
-
-Before them, a key may have nothing (a first write, a rebuild), a row that need not be read (an ``update`` overwrites
-some columns, whatever the others are), or a row with its values, where changes depend on them. So the same fold serves
-a window on top of the table and a rebuild from the first event, and both come to the same rows. Put
-here what one more change makes of a key. Not here: the order of changes (``ordering``), what a key is before and after
-them (``state``), and what an attribute operation computes (``operations``).
-"""
+"""The one fold: all changes of a key, one after the other, onto what the key is before them; and its versions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from heapq import merge
+from typing import NamedTuple, Self
 
-from transforms.feed.attribute_operations import IF_NEW, OVERWRITE
+from transforms.change import Change, Image, Key, LogPosition
 from transforms.feed.feed import Table
-from transforms.gold.change import Change, Image
-from transforms.gold.operations.applied import applied
-from transforms.gold.state import ABSENT, Last, State
+from transforms.gold.attribute_operations import IF_NEW, OVERWRITE, apply_operation
+
+
+class Last(NamedTuple):
+    """The last change of a key that counted; ``event_at`` in microseconds since 1970 (UTC)."""
+
+    log_position: LogPosition
+    event_id: str
+    event_at: int | None
+    is_range_delete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a key is after some changes.
+
+    ``effect``: ``replace`` (a row of exactly these ``columns``), ``update`` (the row that is there, with these columns
+    overwritten) or ``remove`` (absent). ``copies``: how many such rows there are: more than one only in a table without
+    a key. ``last``: None where no change counted yet.
+
+    ``reset``: the position of the newest change after which nothing older can matter (a replace, a remove, an update of
+    every column); None where there is none, or where it is not known.
+    """
+
+    effect: str
+    columns: Image
+    copies: int
+    last: Last | None = None
+    reset: LogPosition | None = None
+
+
+ABSENT = State("remove", {}, 0)
+"""A key without a row."""
+
+
+def unread_state(*, is_present: bool, last: Last, reset: LogPosition | None = None) -> State:
+    """A key whose row, if there is one, has not been read."""
+    return State("update" if is_present else "remove", {}, int(is_present), last, reset)
+
+
+# Whether a row began with an update: its insert never came, and perhaps neither did other changes.
+# The source says of an update that the row was there. Where gold had none, some change is missing: the stream began
+# amid the row's life, or lost what came before. Where updates are whole the row is right from then on, but rows that
+# nothing has touched since may be missing.
+
+
+@dataclass(slots=True)
+class Beginning:
+    """What a key's present row began with, as its changes are seen one after the other.
+
+    ``is_present``: whether there is a row. ``is_by_update``: whether it began with an update. Range deletes are not
+    looked at: what is behind them in the source may have been in their snapshot.
+    """
+
+    is_present: bool
+    is_by_update: bool = False
+
+    def see(self, change: Change) -> None:
+        """The next change."""
+        if change.is_range_delete:
+            return
+        if change.effect == "remove":
+            self.is_present = self.is_by_update = False
+        elif not self.is_present:
+            self.is_present, self.is_by_update = True, change.is_update
+
+    def seeing(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """The changes, each seen as it is taken."""
+        for change in changes:
+            self.see(change)
+            yield change
+
+
+# The one fold: all changes of a key, one after the other, onto what the key is before them.
+# Before them, a key may have nothing (a first write, a rebuild), a row that need not be read (an ``update``
+# overwrites some columns, whatever the others are), or a row with its values, where changes depend on them. So the
+# same fold serves a window on top of the table and a rebuild from the first event, and both come to the same rows.
 
 
 # Without slots: what follows from the declaration is computed once and kept.
@@ -109,7 +177,7 @@ class Fold:
                 elif operation == OVERWRITE or name not in self.columns:
                     columns[name] = text
                 else:
-                    columns[name] = applied(self.columns[name], operation, held, text)
+                    columns[name] = apply_operation(self.columns[name], operation, held, text)
         is_whole = self.values <= change.after.keys() and (
             not operations or all(one == OVERWRITE for one in operations.values())
         )
@@ -124,3 +192,138 @@ class Fold:
 
 def _last(change: Change) -> Last:
     return Last(change.log_position, change.event_id, change.event_at, change.is_range_delete)
+
+
+# The versions of a row: what a key was after each of its changes, from when to when.
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a row: its columns, the change that began it, and the one that ended it; None where it stands."""
+
+    columns: Image
+    began: Last
+    ended: Last | None
+
+
+def versions_of(fold: Fold, changes: Iterable[Change], before: State = ABSENT) -> list[Version]:
+    """The versions of a key whose changes come in their order.
+
+    Every change that counts ends the version before it, and begins one where the row is there after it, also where no
+    column has another value. A key whose history is compacted begins with the version that stood at the compaction
+    watermark.
+    """
+    states = [before, *counted_states(fold, changes, before)]
+    ends = [one.last for one in states[1:]]
+    return [
+        Version(state.columns, state.last, ended)
+        for state, ended in zip(states, [*ends, None], strict=True)
+        if state.effect != "remove" and state.last is not None
+    ]
+
+
+def counted_states(fold: Fold, changes: Iterable[Change], before: State) -> list[State]:
+    """The state after each of the changes that counted."""
+    found = []
+    for change in changes:
+        after = fold.step(before, change)
+        if after is not before:
+            found.append(after)
+        before = after
+    return found
+
+
+def are_same_versions(fold: Fold, in_table: Sequence[Version], expected: Sequence[Version]) -> bool:
+    """Whether the versions of a key in its table (``in_table``) are those that its changes make (``expected``)."""
+
+    def plain(some: Sequence[Version]) -> list[tuple[object, ...]]:
+        # No two versions of a key begin with one event at one position.
+        return [
+            (
+                one.began[:3],
+                one.ended and one.ended[:3],
+                *[one.columns.get(name) for name in fold.values],
+            )
+            for one in sorted(some, key=lambda one: one.began[:2])
+        ]
+
+    return len(in_table) == len(expected) and plain(in_table) == plain(expected)
+
+
+def has_late_version(
+    in_table: Sequence[Version], expected: Sequence[Version], last: LogPosition
+) -> bool:
+    """Whether a change came late, before a key's ``last`` change, so that versions before that position differ."""
+    return _begun_before(in_table, last) != _begun_before(expected, last)
+
+
+def _begun_before(some: Sequence[Version], last: LogPosition) -> set[tuple[object, ...]]:
+    """Where versions began before a position, and where each ended, if it did so before it."""
+    found = set[tuple[object, ...]]()
+    for one in some:
+        if one.began.log_position < last:
+            end = None if one.ended is None else one.ended.log_position
+            found.add((*one.began[:2], end if end is not None and end < last else None))
+    return found
+
+
+# Key changes whose images do not say the whole row: the new key's row is the old key's, as it was just before.
+# Only these link keys (``moved_from``), so that linked keys are folded together.
+
+
+Links = Iterable[tuple[Key, Key]]
+"""Pairs of an old key and the new one that took values from its row."""
+
+
+def resolve_key_changes(
+    fold: Fold, changes: Mapping[Key, Sequence[Change]], before: Mapping[Key, State]
+) -> dict[Key, list[Change]]:
+    """The changes of linked keys, each in order, with the old key's row filled in: a ``move`` is then a ``replace``.
+
+    All of them are followed together, in the order of their positions: what leaves a key is looked at as it leaves.
+    """
+    wanted = {
+        (one.moved_from, one.event_id)
+        for some in changes.values()
+        for one in some
+        if one.effect == "move"
+    }
+    left: dict[tuple[Key, str], State] = {}
+    states = dict(before)
+    found: dict[Key, list[Change]] = {key: [] for key in changes}
+    each = [_standings_of_key(key, some) for key, some in changes.items()]
+    for _, key, change in merge(*each, key=lambda one: one[0]):
+        state = states.get(key, ABSENT)
+        if (key, change.event_id) in wanted:
+            left[key, change.event_id] = state
+        if change.effect == "move":
+            old = change.moved_from or ()
+            row = left.get((old, change.event_id)) or before.get(old, ABSENT)
+            change = replace(change, effect="replace", after={**row.columns, **change.after})
+        states[key] = fold.step(state, change)
+        found[key].append(change)
+    return found
+
+
+def _standings_of_key(
+    key: Key, changes: Iterable[Change]
+) -> Iterator[tuple[tuple[LogPosition, int], Key, Change]]:
+    for change in changes:
+        yield change.standing, key, change
+
+
+def linked_keys(links: Links) -> dict[Key, Key]:
+    """For every linked key one that stands for all that are linked with it, directly or through others."""
+    parents: dict[Key, Key] = {}
+
+    def root(key: Key) -> Key:
+        top = key
+        while (above := parents.setdefault(top, top)) != top:
+            top = above
+        while parents[key] != top:
+            parents[key], key = top, parents[key]
+        return top
+
+    for old, new in links:
+        parents[root(new)] = root(old)
+    return {key: root(key) for key in list(parents)}

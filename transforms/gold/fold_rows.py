@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.arrow import canonical_texts, map_columns
-from transforms.arrow.nested_types import IMAGE, NUMBERS, TEXTS
+from transforms.change import Change, Image, Key, LogPosition
+from transforms.column_types import map_columns, typed_values
+from transforms.column_types.judges import is_nested, judge_of
+from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS, maps
 from transforms.feed.feed import Table
-from transforms.gold.change import Change, Image, Key, LogPosition
 from transforms.gold.columns import (
     BEGAN_BY,
     ENDED_BY,
@@ -26,8 +27,95 @@ from transforms.gold.columns import (
     VALID_FROM,
     VALID_TO,
 )
-from transforms.gold.history import Version
-from transforms.gold.state import Last
+from transforms.gold.fold import Last, Version
+from transforms.gold.range_deletes import RangeDelete
+
+SILVER_COLUMNS = (
+    *("key", "effect", "log_position", "dedup_prefix", "event_id", "event_at", "before", "after"),
+    *("attribute_ops", "moved_from", "scope", "stream", "derived", "transaction"),
+)
+"""The columns of silver that have to be read."""
+
+
+class SilverRow(NamedTuple):
+    """One row of silver that counts; ``key`` is None for a range delete, ``range_delete`` for one of a key.
+
+    ``transaction``: None, or the transaction's ``id``, whether it moves the change to its commit (``at_commit``), and
+    the ``commit`` where the row's own window holds all of it.
+    """
+
+    key: Key | None
+    stream: str | None
+    change: Change
+    range_delete: RangeDelete | None
+    transaction: dict[str, Any] | None
+
+
+def silver_rows(
+    batch: pa.RecordBatch, spelled: Mapping[str, str] | None = None
+) -> Iterator[SilverRow]:
+    """The rows of a batch that has ``COLUMNS``; ``event_at`` is a timestamp, or in microseconds since 1970.
+
+    ``spelled``: the names in gold of columns that have another name there (``transforms.feed.feed.Table``).
+    """
+    at = batch.column("event_at")
+    if pa.types.is_timestamp(at.type):
+        at = at.cast(pa.timestamp("us", at.type.tz)).cast(pa.int64())
+    plain = (
+        *("key", "effect", "log_position", "dedup_prefix", "event_id"),
+        *("moved_from", "stream", "derived", "transaction"),
+    )
+    cells = zip(*(batch.column(name).to_pylist() for name in plain), strict=True)
+    images = zip(
+        *(
+            maps(batch.column(name), spelled)
+            for name in ("before", "after", "attribute_ops", "scope")
+        ),
+        strict=True,
+    )
+    for row, moment, (before, after, operations, scope) in zip(
+        cells, at.to_pylist(), images, strict=True
+    ):
+        key, effect, log_position, stable, event_id, moved_from, stream, derived, transaction = row
+        change = Change(
+            *(effect, tuple(log_position), stable, event_id, moment),
+            *(before or {}, after or {}, operations or {}),
+            None if moved_from is None else tuple(moved_from),
+            is_range_delete=scope is not None,
+            is_derived=derived is not None or scope is not None,
+            stream=stream,
+        )
+        range_delete = None if scope is None else RangeDelete(scope, stream, change)
+        yield SilverRow(
+            None if key is None else tuple(key), stream, change, range_delete, transaction
+        )
+
+
+def respelling(table: Table) -> Callable[[Image], Image] | None:
+    """A function from texts of gold's values, as Spark writes them, to silver's; None where both are always the same.
+
+    Java writes large floating numbers with more digits than they need (``transforms.column_types.numbers.double``), and
+    times within other values with all six digits of their microseconds.
+    """
+    judges = {
+        name: judge_of(kind)
+        for name, kind in table.columns.items()
+        if "float" in kind or "double" in kind or ("timestamp" in kind and is_nested(kind))
+    }
+    if not judges:
+        return None
+
+    def respelled(image: Image) -> Image:
+        return {
+            name: text if text is None or name not in judges else judges[name](text)
+            for name, text in image.items()
+        }
+
+    return respelled
+
+
+# The rows that an executor brings together by key for the fold of a gold table, and how each is read.
+
 
 GOLD, TOMBSTONE, VERSION, BASE, CARRIED, CROSS_STREAM, CHANGE = range(7)
 """What a row is (``what``).
@@ -86,7 +174,7 @@ class FoldRow(NamedTuple):
     ended_at: int | None
 
 
-def fold_rows(
+def read_fold_rows(
     batches: Iterable[pa.RecordBatch], respelled: Callable[[Image], Image] | None, *, grouped: bool
 ) -> Iterator[tuple[Key, FoldRow]]:
     """Each row with its group, or with its key where keys are not ``grouped``."""
@@ -151,7 +239,7 @@ def version_of(row: FoldRow) -> Version:
     return Version(row.change.after, last_of(row), ended)
 
 
-def shaped(found: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Table:
+def shaped_rows(found: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Table:
     """So many rows with exactly the columns ``FOLD_ROWS``, from those of them that are ``found``."""
     return pa.table(
         [
@@ -162,7 +250,7 @@ def shaped(found: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Ta
     )
 
 
-def of_changes(rows: pa.Table) -> pa.Table:
+def rows_of_changes(rows: pa.Table) -> pa.Table:
     """One row per change of a single key, from rows of silver that count, with ``is_new``."""
     range_delete = pc.is_valid(rows["scope"])
     names = (
@@ -172,7 +260,7 @@ def of_changes(rows: pa.Table) -> pa.Table:
     found = {
         **{name: rows[name] for name in names},
         "what": _all(CHANGE, rows.num_rows),
-        "event_at": moments(rows["event_at"]),
+        "event_at": in_microseconds(rows["event_at"]),
         "is_range_delete": range_delete,
         "is_derived": pc.or_(pc.is_valid(rows["derived"]), range_delete),
         # The row of an update that changes its key is new under the new one.
@@ -181,10 +269,10 @@ def of_changes(rows: pa.Table) -> pa.Table:
             pc.is_null(rows["moved_from"]),
         ),
     }
-    return shaped(found, rows.num_rows)
+    return shaped_rows(found, rows.num_rows)
 
 
-def of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool) -> pa.Table:
+def rows_of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool) -> pa.Table:
     """One row per row of gold, or per tombstone: its key as canonical texts, and its last change.
 
     Args:
@@ -198,31 +286,31 @@ def of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool) -> 
         "key": key_texts(table, rows),
         "log_position": rows[LOG_POSITION],
         "event_id": rows[EVENT_ID],
-        "event_at": moments(rows[EVENT_AT]),
+        "event_at": in_microseconds(rows[EVENT_AT]),
         "reset": rows[RESET],
     }
     if with_values:
         found["after"] = _images(table, rows)
-    return shaped(found, rows.num_rows)
+    return shaped_rows(found, rows.num_rows)
 
 
-def of_versions(table: Table, rows: pa.Table) -> pa.Table:
+def rows_of_versions(table: Table, rows: pa.Table) -> pa.Table:
     """One row per version of a table of versions."""
     found = {
         "what": _all(VERSION, rows.num_rows),
         "key": key_texts(table, rows),
         "log_position": rows[VALID_FROM],
         "event_id": rows[BEGAN_BY],
-        "event_at": moments(rows[FROM_AT]),
+        "event_at": in_microseconds(rows[FROM_AT]),
         "reset": rows[VALID_TO],
         "ended_by": rows[ENDED_BY],
-        "ended_at": moments(rows[TO_AT]),
+        "ended_at": in_microseconds(rows[TO_AT]),
         "after": _images(table, rows),
     }
-    return shaped(found, rows.num_rows)
+    return shaped_rows(found, rows.num_rows)
 
 
-def of_base(rows: pa.Table) -> pa.Table:
+def rows_of_base(rows: pa.Table) -> pa.Table:
     """One row per base row (``key``, ``streams``, ``state``), with the last change that it stands for."""
     state = rows["state"].combine_chunks()
     found = {
@@ -233,9 +321,9 @@ def of_base(rows: pa.Table) -> pa.Table:
         "after": pc.struct_field(state, "columns"),
         "log_position": pc.struct_field(state, ["last", "log_position"]),
         "event_id": pc.struct_field(state, ["last", "event_id"]),
-        "event_at": moments(pc.struct_field(state, ["last", "event_at"])),
+        "event_at": in_microseconds(pc.struct_field(state, ["last", "event_at"])),
     }
-    return shaped(found, rows.num_rows)
+    return shaped_rows(found, rows.num_rows)
 
 
 def key_texts(table: Table, rows: pa.Table) -> pa.Array:
@@ -246,8 +334,8 @@ def key_texts(table: Table, rows: pa.Table) -> pa.Array:
 def keys_of(table: Table, rows: pa.Table) -> list[Key]:
     """``key_texts`` as tuples."""
     if not table.key:
-        return [canonical_texts.key_of_text(text) for text in rows[KEY].to_pylist()]
-    parts = [canonical_texts.texts(rows[name], table.columns[name]) for name in table.key]
+        return [typed_values.key_of_text(text) for text in rows[KEY].to_pylist()]
+    parts = [typed_values.texts(rows[name], table.columns[name]) for name in table.key]
     return [*zip(*parts, strict=True)]
 
 
@@ -264,7 +352,7 @@ def list_array(values: Sequence[Sequence[Any]], kind: pa.DataType) -> pa.Array:
 def _images(table: Table, rows: pa.Table) -> pa.Array:
     """The values of each row as canonical texts."""
     names = [*table.columns]
-    texts = [canonical_texts.texts(rows[name], table.columns[name]) for name in names]
+    texts = [typed_values.texts(rows[name], table.columns[name]) for name in names]
     count = rows.num_rows
     return pa.MapArray.from_arrays(
         pa.array(range(0, count * len(names) + 1, len(names) or 1), pa.int32()),
@@ -274,7 +362,7 @@ def _images(table: Table, rows: pa.Table) -> pa.Array:
     )
 
 
-def moments(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+def in_microseconds(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Times as microseconds since 1970 (UTC); those of Spark's files may be without their zone."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())

@@ -1,17 +1,19 @@
-"""What the stages of gold make, in batches: keys that changed, keys whose history is needed, versions, and counts."""
+"""What the stages of gold make, in batches: changed keys, keys whose history is needed, versions, and counts."""
 
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
 
-from transforms.arrow import canonical_texts, typed_values
-from transforms.arrow.nested_types import NUMBERS, TEXTS
+from transforms.change import Key
+from transforms.column_types import typed_values
+from transforms.column_types.map_columns import NUMBERS, TEXTS
 from transforms.feed.feed import Table
-from transforms.gold.change import Key
 from transforms.gold.columns import (
     BEGAN_BY,
     BLOB,
@@ -32,10 +34,91 @@ from transforms.gold.columns import (
     VALID_FROM,
     VALID_TO,
 )
-from transforms.gold.history import Version
+from transforms.gold.fold import State, Version
 from transforms.gold.key_groups import KeyGroup
-from transforms.gold.metrics import FoldMetrics
-from transforms.gold.state import State
+
+MOST_KEYS_SHOWN = 10
+"""So many keys are named of those that break a rule."""
+
+
+@dataclass(slots=True)
+class FoldMetrics:
+    """What one task has counted.
+
+    ``deliveries``: new events. ``repeats``, ``superseded``: those that had come before, and those that change nothing.
+    ``keys``: keys that changed; ``updated``: those of which columns keep their old values. ``absent``: keys that are
+    absent now; ``needs_tombstone_merge``: those of them whose last change is no later than the one that gold had: their
+    tombstone has to replace the old one, because appended it would not be the newest. ``drops_tombstone``: keys that
+    are present although their tombstone is at a later position: that tombstone has to be deleted. ``needing_history``:
+    keys that have to be folded from all their changes. ``refolded``: keys that were folded so, and
+    ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one position.
+    ``never_inserted``: keys whose row began with an update, or of which only some columns are known.
+    ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows range deletes removed,
+    or changed otherwise, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys
+    that were counted so, at most ``SHOWN`` of each.
+    """
+
+    deliveries: int = 0
+    repeats: int = 0
+    superseded: int = 0
+    keys: int = 0
+    absent: int = 0
+    needs_tombstone_merge: int = 0
+    drops_tombstone: int = 0
+    updated: int = 0
+    needing_history: int = 0
+    refolded: int = 0
+    keys_with_late_events: int = 0
+    ties: int = 0
+    never_inserted: int = 0
+    foreign_copies: int = 0
+    removed: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    late_keys: list[Key] = field(default_factory=list)
+    tied_keys: list[Key] = field(default_factory=list)
+    copied_keys: list[Key] = field(default_factory=list)
+    partial_keys: list[Key] = field(default_factory=list)
+
+    def add(self, other: FoldMetrics) -> None:
+        """Add another task's counts."""
+        for name in self.__slots__:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if isinstance(mine, Counter):
+                mine.update(theirs)
+            elif isinstance(mine, list):
+                mine += theirs[: MOST_KEYS_SHOWN - len(mine)]
+            else:
+                setattr(self, name, mine + theirs)
+
+    def count_late(self, key: Key) -> None:
+        """A key of which an event came late."""
+        self.keys_with_late_events += 1
+        self._show(self.late_keys, key)
+
+    def count_tie(self, key: Key) -> None:
+        """A key with two events at one position."""
+        self.ties += 1
+        self._show(self.tied_keys, key)
+
+    def count_never_inserted(self, keys: Sequence[Key], others: int = 0) -> None:
+        """Keys whose rows began with an update, or are known in part; ``others``: how many more there are of them."""
+        self.never_inserted += len(keys) + others
+        for key in keys:
+            self._show(self.partial_keys, key)
+
+    def count_copies(self, key: Key) -> None:
+        """A key with several rows in gold, which somebody else has written."""
+        self.foreign_copies += 1
+        self._show(self.copied_keys, key)
+
+    @staticmethod
+    def _show(some: list[Key], key: Key) -> None:
+        if len(some) < MOST_KEYS_SHOWN:
+            some.append(key)
+
+
+# What the stages of gold make, in batches: keys that changed, keys whose history is needed, versions, and counts.
+
 
 CHANGED, NEEDS_HISTORY, COUNTED, VERSION = "changed", "needs_history", "counted", "version"
 """What a row is: a row that gold has to take, a key whose history has to be read, a task's counts (``FoldMetrics``), or
@@ -53,7 +136,7 @@ _OF_VERSION: Final = {
 _BATCH_ROWS = 10_000
 
 
-def schema_of(table: Table) -> pa.Schema:
+def folded_schema(table: Table) -> pa.Schema:
     """The columns of what comes out: Weir's own around the declared ones."""
     own = {} if table.key else _OF_COPY
     of_version = _OF_VERSION if table.history else {}
@@ -87,7 +170,7 @@ class FoldedRows:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._schema = schema_of(table)
+        self._schema = folded_schema(table)
         self._at = {name: number for number, name in enumerate(table.identity)}
         self._values = frozenset(table.columns).difference(table.identity)
         self._states: list[tuple[Key, int, str, State]] = []
@@ -196,7 +279,7 @@ class FoldedRows:
             RESET: [state.reset for _, _, _, state in states] + none,
         }
         if not table.key:
-            texts = {key: canonical_texts.key_text(key) for key, _, _, _ in states}
+            texts = {key: typed_values.key_text(key) for key, _, _, _ in states}
             arrays[KEY] = [texts[key] for key, _, _, _ in states] + none
             arrays[COPY] = [copy for _, copy, _, _ in states] + none
         for name, kind in table.columns.items():

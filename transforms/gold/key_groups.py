@@ -1,21 +1,24 @@
-"""One key of a gold table in a run: what is stored of it, its base row, and all its changes in their order."""
+"""One key of a gold table in a run: what is stored of it, its base row, and all its changes in their order.
+
+Used only for keys that are folded from their history.
+"""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import NamedTuple
 
 import pyarrow as pa
 
+from transforms.change import Change, Key, LogPosition
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Table
-from transforms.gold import key_changes, read_changes
-from transforms.gold.change import Change, Key
-from transforms.gold.delivery_counts import DeliveryCounts
-from transforms.gold.fold import Fold
+from transforms.gold import fold as key_changes
+from transforms.gold import fold_rows
+from transforms.gold.fold import ABSENT, Fold, Last, State, Version, unread_state
 from transforms.gold.fold_rows import (
     BASE,
     CARRIED,
@@ -24,16 +27,132 @@ from transforms.gold.fold_rows import (
     GOLD,
     VERSION,
     FoldRow,
-    fold_rows,
     last_of,
+    read_fold_rows,
     version_of,
 )
-from transforms.gold.history import Version
 from transforms.gold.ordering import Counts, distinct, merge_sorted
-from transforms.gold.range_deletes import RangeDelete, RangeDeletesByKey
-from transforms.gold.state import ABSENT, State, unread
-from transforms.gold.stored_row import StoredRow
-from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
+from transforms.gold.range_deletes import (
+    Crossing,
+    CrossStreamPosition,
+    RangeDelete,
+    RangeDeletesByKey,
+)
+
+
+@dataclass(slots=True)
+class DeliveryCounts:
+    """What a key's deliveries add up to, by the ids of their events.
+
+    ``last``: the key's last change in gold. ``deliveries``: how many deliveries of the key's own events the run brings.
+    ``new``: the ids of these events; ``older``: of those among them that stand before the last one. ``old``: the ids of
+    events that other windows brought.
+    """
+
+    last: Last | None
+    deliveries: int = 0
+    new: set[str] = field(default_factory=set)
+    older: set[str] = field(default_factory=set)
+    old: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Gold has had the last one."""
+        if self.last is not None:
+            self.old.add(self.last.event_id)
+
+    def add(self, change: Change, *, is_new: bool) -> None:
+        """Count a delivery; ``is_new``: whether the run brings it."""
+        if not is_new:
+            self.old.add(change.event_id)
+        elif not change.is_derived:
+            self.deliveries += 1
+            self.new.add(change.event_id)
+            if self.last is not None and change.log_position < self.last.log_position:
+                self.older.add(change.event_id)
+
+    def repeats(self) -> int:
+        """How many of the deliveries came before, in this run or in others."""
+        return self.deliveries - len(self.new - self.old)
+
+    def superseded(self, *, came_late: bool) -> int:
+        """How many new events stand before the last one and changed nothing.
+
+        0 where some event came late: nobody can tell which of them it was.
+        """
+        return 0 if came_late else len(self.older - self.old)
+
+
+# What gold has of a key today, and whether that agrees with what the key should be.
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """What gold has of a key: the newer of its row and its tombstone.
+
+    ``state``: what the key is (``state.unread`` where its values were not asked for), with the last change that counted
+    and the reset position. ``is_torn``: the tombstone is newer than a row that is still there, as a run leaves it that
+    ended between its two commits.
+    """
+
+    state: State
+    is_torn: bool = False
+
+    def says(
+        self, fold: Fold, state: State, compaction_watermark: CompactionWatermark | None = None
+    ) -> bool:
+        """Whether gold already has all of this state: the last change and the values; False where values were not read.
+
+        ``compaction_watermark``: of the table, where its history is compacted.
+        """
+        mine = self.state
+        return (
+            not self.is_torn
+            and mine.last is not None
+            and state.last is not None
+            and (mine.effect, mine.copies) == (state.effect, state.copies)
+            and mine.last[:3] == state.last[:3]
+            and _equal_above(mine.reset, state.reset, compaction_watermark)
+            and self.has_row_of(fold, state)
+        )
+
+    def has_row_of(self, fold: Fold, state: State) -> bool:
+        """Whether gold has the row that the state describes, or no row where it describes none; positions do not count.
+
+        Of a row whose values were not read, only its presence is compared.
+        """
+        mine = self.state
+        if "remove" in (mine.effect, state.effect):
+            return mine.effect == state.effect
+        if mine.effect == "update":
+            return True
+        # In a table with a key, further rows of the key were written by somebody else.
+        is_as_often = fold.has_key or mine.copies == state.copies
+        return is_as_often and all(
+            mine.columns.get(name) == state.columns.get(name) for name in fold.values
+        )
+
+
+def _equal_above(
+    one: LogPosition | None,
+    other: LogPosition | None,
+    compaction_watermark: CompactionWatermark | None,
+) -> bool:
+    """Whether two reset positions are equal above the compaction watermark.
+
+    No change at or below the compaction watermark ever comes to gold, so that a reset position there is as good as
+    none. Gold may have one that the base rows no longer have, and the base rows one that gold never had.
+    """
+    above = [
+        None
+        if at is None
+        or (compaction_watermark is not None and compaction_watermark.covers(at, len(at)))
+        else at
+        for at in (one, other)
+    ]
+    return above[0] == above[1]
+
+
+# One key of a gold table in a run: what is stored of it, its base row, and all its changes in their order.
 
 
 class KeyGroup(NamedTuple):
@@ -88,7 +207,7 @@ def linked_key_groups(
     given: FoldInput, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[Iterator[KeyGroup]]:
     """The keys of each group, with all their rows; where keys are not linked, each is a group of its own."""
-    rows = fold_rows(batches, read_changes.respelling(given.table), grouped=given.moves)
+    rows = read_fold_rows(batches, fold_rows.respelling(given.table), grouped=given.moves)
     for _, some in groupby(rows, key=lambda one: one[0]):
         if not given.moves:
             yield iter([_key_group(given, (row for _, row in some))])
@@ -160,7 +279,7 @@ def _stored(given: FoldInput, before: Sequence[FoldRow], copies: int) -> StoredR
         return StoredRow(State("replace", {}, copies, last, newest.reset))
     if given.depends:
         return StoredRow(State("replace", row.change.after, 1, last, newest.reset))
-    return StoredRow(unread(is_present=True, last=last, reset=newest.reset))
+    return StoredRow(unread_state(is_present=True, last=last, reset=newest.reset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +306,7 @@ def ordered_changes(
         return found
     before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
     own = {one.key.key: [*one.changes] for one in found}
-    resolved = key_changes.resolved(fold, own, before)
+    resolved = key_changes.resolve_key_changes(fold, own, before)
     return [replace(one, changes=iter(resolved[one.key.key])) for one in found]
 
 

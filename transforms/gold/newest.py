@@ -1,9 +1,9 @@
 """Keys whose newest change alone decides what they are, picked out by comparing columns, a batch at a time.
 
 Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest gives
-the whole row, the others do not matter. Where all of them are older than gold's reset position, or the newest is gold's
-own last change, the row stays as it is. Nor does a range delete matter below either of them. All other keys go to the
-fold (``stages``). The result is the same as if all went there, only sooner: a law holds the two equal.
+the whole row, the others do not matter. Where all of them are older than gold's reset position, or the newest is
+gold's own last change, the row stays as it is. Nor does a range delete matter below either of them. All other keys go
+to the fold (``stages``). The result is the same as if all went there, only sooner: a law holds the two equal.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.arrow import typed_values
+from transforms.change import LogPosition
+from transforms.column_types import typed_values
 from transforms.feed.feed import Table
-from transforms.gold.change import LogPosition
 from transforms.gold.columns import (
     EFFECT,
     EVENT_AT,
@@ -30,9 +30,8 @@ from transforms.gold.columns import (
     RESET,
 )
 from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE
-from transforms.gold.folded_rows import CHANGED, schema_of
+from transforms.gold.folded_rows import CHANGED, MOST_KEYS_SHOWN, FoldMetrics, folded_schema
 from transforms.gold.key_groups import FoldInput
-from transforms.gold.metrics import SHOWN, FoldMetrics
 from transforms.gold.range_deletes import RangeDelete
 
 HOT = 50_000
@@ -235,7 +234,7 @@ class Newest:
         begins = np.minimum(np.maximum(last_delete + 1, keys.change), keys.last)
         is_new = (last_delete >= keys.change) | ~outcome.is_present
         found = np.flatnonzero(outcome.newer & ~outcome.removes & is_new & is_update[begins])
-        shown = batch.column("key").take(pa.array(keys.last[found[:SHOWN]])).to_pylist()
+        shown = batch.column("key").take(pa.array(keys.last[found[:MOST_KEYS_SHOWN]])).to_pylist()
         self.metrics.count_never_inserted([tuple(key) for key in shown], len(found) - len(shown))
 
     def _changed(self, batch: pa.RecordBatch, rows: Numbers) -> pa.RecordBatch:
@@ -259,7 +258,7 @@ class Newest:
         }
         for name, kind in table.columns.items():
             found[name] = typed_values.typed_array(keys.get(name, images.get(name)), kind)
-        schema = schema_of(table)
+        schema = folded_schema(table)
         cells = [
             found[one.name] if one.name in found else pa.nulls(count, one.type) for one in schema
         ]

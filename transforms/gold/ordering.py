@@ -1,9 +1,8 @@
 """The order of a key's changes: which deliveries are one event, and what applies after what.
 
 Order within a key: position; at one position, removes before replaces before updates; updates at one position in the
-order in which their images chain (one's result is the other's before image), else by event id. docs/change_model.md has
-it in full. Put here what comes before what, and which deliveries are one event. Not here: what a change does to the row
-(``fold``).
+order in which their images chain (one's result is the other's before image), else by event id. docs/change_model.md
+has it in full.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from heapq import merge
 from itertools import groupby
 from operator import attrgetter
 
-from transforms.gold.change import Change, LogPosition
+from transforms.change import Change, LogPosition
 
 
 @dataclass(slots=True)

@@ -1,9 +1,7 @@
 """The accounting of a window: what became of every source event, per table.
 
 Source events = changes + control + duplicates + quarantined + held + too late, exactly. Derived changes (the delete
-half of a key change) are counted apart: they are no events. Put here how rows are counted and counts added up. Not
-here: what a row is counted as (``conforming/changes``), logs that were reset (``log_resets``), and the table that keeps
-the accounts (``assets``).
+half of a key change) are counted apart: they are no events.
 """
 
 from __future__ import annotations
@@ -14,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 from transforms.silver import snapshots, trails
-from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
-from transforms.silver.facts import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
+from transforms.silver.change_kinds import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
+from transforms.silver.changes import DERIVED, KEY_CHANGE
 from transforms.silver.snapshots import SnapshotKey, Stretches
 from transforms.silver.trails import Point, Trail, TrailKey, Trails
 

@@ -1,4 +1,4 @@
-"""Which of several deliveries of one event counts: within a window the one that stands first.
+"""Which of several deliveries of one event counts, and two events that claim one position and differ.
 
 First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest source location.
 Rows come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Repeats of another window's
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from transforms.silver.conforming.changes import Row
+from transforms.silver.changes import CHANGE, Row
 
 _HALF: Final = 2**63
 _END: Final = b"\0\0"
@@ -110,3 +110,57 @@ def sorted_rows(rows: Iterable[Row]) -> list[tuple[bytes, Row]]:
     """Rows in the order of their sort keys, each with its group: for callers that hold all rows in memory."""
     keyed = [(group_key(row), row) for row in rows]
     return sorted(keyed, key=lambda pair: sort_key(pair[1], pair[0]))
+
+
+# Two events that claim one log position, for one key and with one operation, but say different things.
+# An event's identity is a digest of its log position and its content, so that an altered copy of an event is another
+# event. It shows by its log position. Not all that shares one is in conflict: a transaction that has only one
+# position may change a row several times. Each change then begins with what the one before it left; so two updates
+# contradict each other where both know all old values, and know the same ones, and two inserts where nothing stands
+# between them. Rows of snapshots have no log position of their own.
+
+
+CONFLICT: Final = "conflicting_payload"
+"""What such an event is counted as among an account's warnings."""
+
+_INSERT, _DELETE = "insert", "delete"
+_SNAPSHOT = 0
+
+
+class Conflicts:
+    """Finds events that contradict the one before them; rows are asked about in the order of their sort keys."""
+
+    def __init__(self) -> None:
+        self._group: bytes | None = None
+        self._before: Row | None = None
+
+    def other_of(self, group: bytes, row: Row) -> Row | None:
+        """The event that the row contradicts, if it is the last that was asked about; the row repeats no event."""
+        before = self._before if group == self._group else None
+        self._group, self._before = group, row
+        if before is None or before.log_position != row.log_position or not _has_log_position(row):
+            return None
+        same = before.operation == row.operation and row.tally == before.tally == CHANGE
+        return before if same and _says_other(before, row) else None
+
+
+def _has_log_position(row: Row) -> bool:
+    """Whether the row is of a key, and stands somewhere in the log."""
+    log_position = row.log_position or ()
+    return row.key is not None and len(log_position) > 2 and log_position[1] != _SNAPSHOT
+
+
+def _says_other(one: Row, other: Row) -> bool:
+    if one.operation == _INSERT:
+        return one.after != other.after
+    knows_all = min(len(one.before), len(other.before)) > len(one.key or ())
+    if one.operation == _DELETE:
+        return knows_all and one.before != other.before
+    return knows_all and one.before == other.before and one.after != other.after
+
+
+def conflict_in_words(one: Row, other: Row) -> str:
+    """Where both stand."""
+    key = ", ".join("null" if part is None else part for part in one.key or ())
+    positions = [f"{row.object} line {row.line}" for row in (one, other)]
+    return f"{one.table}, key {key}: {positions[0]} and {positions[1]} say different things of one {one.operation}"

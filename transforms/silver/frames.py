@@ -1,12 +1,22 @@
-"""The rows between silver's stages as Arrow has them, from a record to what is written of it."""
+"""The rows between silver's stages as Arrow has them: packed while shuffled and sorted, then as columns."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Final
+from zlib import crc32
 
+import msgspec
 import pyarrow as pa
 
-from transforms.arrow.nested_types import IMAGE, NUMBERS, TEXTS
+from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS, map_array
+from transforms.column_types.record_batches import BATCH_BYTES
+from transforms.event import Transaction
+from transforms.fault import Fault
+from transforms.silver import duplicates, transactions
+from transforms.silver.changes import Row
 
 PENDING: Final = pa.schema([("group", pa.binary()), ("order", NUMBERS), ("blob", pa.binary())])
 """One row per record that cannot be decoded without its neighbours, pickled in ``blob``."""
@@ -63,3 +73,156 @@ OUTPUT: Final = pa.schema(
 
 Its columns are those of silver but for the ones that are made last (``assets.columns.silver``), and quarantine's.
 """
+
+
+# Rows on their way to silver as Arrow batches: packed while they are shuffled and sorted, and then as columns.
+# A packed row is one value to Spark; as maps, its images would be taken apart and put together again at every step.
+
+
+SHARDS = 1 << 20
+"""Rows are shuffled to tasks by a number below this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """Which task gets a row: by window, its first shard and how many are its own; of one that is not known, all.
+
+    Windows lie side by side among the tasks, each with its share of them. A task writes a file for each window of which
+    it has rows: if a hash alone said where a row goes, each of a day's windows would be in every task, and silver in
+    tasks times windows small files.
+    """
+
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, records: Mapping[str, int]) -> Shards:
+        """A share for each window by its number of records, in the order of time."""
+        places, total, before = {}, max(1, sum(records.values())), 0
+        for window in sorted(records):
+            first = min(before * SHARDS // total, SHARDS - 1)
+            before += records[window]
+            places[window] = (first, max(1, before * SHARDS // total - first))
+        return cls(places)
+
+    def shard(self, window: str, group: bytes) -> int:
+        """The shard of the rows of this window that are of one group."""
+        first, count = self.places.get(window, _ALL)
+        return first + crc32(group) % count
+
+
+_ALL = (0, SHARDS)
+
+
+_ROW_COST = 256
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder().decode
+_FIELDS: tuple[str, ...] = Row.__match_args__
+_cells = attrgetter(*_FIELDS)
+
+
+def row_batches(rows: Iterable[Row], shards: Shards) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of bounded size, each row with its shard.
+
+    Every quarantined event of a record carries the whole record, and a record may have thousands of events.
+    """
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += _ROW_COST + (0 if row.payload is None else len(row.payload))
+        if size >= BATCH_BYTES:
+            yield row_batch(batch, shards)
+            batch, size = [], 0
+    if batch:
+        yield row_batch(batch, shards)
+
+
+def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
+    """The rows as a batch of ``ROWS``."""
+    groups = [duplicates.group_key(row) for row in rows]
+    waiting = [_is_part(row) for row in rows]
+    columns: dict[str, Sequence[Any]] = {
+        "group": groups,
+        "sort_key": [
+            duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)
+        ],
+        "shard": [shards.shard(row.window, group) for row, group in zip(rows, groups, strict=True)],
+        "row": [_pack(_cells(row)) for row in rows],
+        "transaction": [
+            _pack((row.window, row.transaction and row.transaction.id)) if is_part else None
+            for row, is_part in zip(rows, waiting, strict=True)
+        ],
+        "part": [
+            _pack(_part_of(row)) if is_part else None
+            for row, is_part in zip(rows, waiting, strict=True)
+        ],
+        # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
+        "commit": [[]] * len(rows),
+    }
+    arrays = [pa.array(columns[one.name], one.type) for one in ROWS]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+
+
+def _is_part(row: Row) -> bool:
+    return row.transaction is not None and row.fault is None
+
+
+def _part_of(row: Row) -> transactions.TransactionEvent:
+    transaction, event_id = row.transaction, row.event_id
+    assert transaction is not None and event_id is not None  # it is a part
+    log_position: Any = row.log_position
+    is_derived = row.derived is not None
+    return transactions.TransactionEvent(
+        event_id, row.effect, is_derived, log_position, transaction.expected, transaction.has_begin
+    )
+
+
+def transaction_part(packed: bytes) -> transactions.TransactionEvent:
+    """The part of a transaction that ``part`` holds."""
+    event_id, effect, is_derived, log_position, *counts = _unpack(packed)
+    return transactions.TransactionEvent(event_id, effect, is_derived, tuple(log_position), *counts)
+
+
+def unpacked(batch: pa.RecordBatch) -> list[Row]:
+    """The rows of a batch of ``ROWS``; what were tuples are lists now."""
+    rows = [Row(*_unpack(packed)) for packed in batch.column("row").to_pylist()]
+    for row in rows:
+        if row.fault is not None:
+            row.fault = Fault(*row.fault)
+        if row.transaction is not None:
+            row.transaction = Transaction(*row.transaction)
+    return rows
+
+
+def output_batch(
+    rows: Sequence[Row], kinds: Sequence[str], commits: Sequence[Sequence[int] | None]
+) -> pa.RecordBatch:
+    """Rows with the outcome (``kinds``) and the transaction's commit of each, as a batch of ``OUTPUT``."""
+    cells = zip(*map(_cells, rows), strict=True) if rows else [()] * len(_FIELDS)
+    columns: dict[str, Sequence[Any]] = {
+        **dict(zip(_FIELDS, cells, strict=True)),
+        "kind": kinds,
+        "reason": [row.fault and row.fault.reason for row in rows],
+        "detail": [row.fault and row.fault.detail for row in rows],
+    }
+    arrays = []
+    for one in OUTPUT:
+        values = columns[one.name]
+        if pa.types.is_map(one.type):
+            arrays.append(map_array(values, one.type))
+        elif one.name == "transaction":
+            arrays.append(_transactions(values, commits, one.type))
+        else:
+            arrays.append(pa.array(values, one.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
+
+
+def _transactions(
+    values: Sequence[Transaction | None],
+    commits: Sequence[Sequence[int] | None],
+    kind: pa.DataType,
+) -> pa.Array:
+    if not any(values):
+        return pa.nulls(len(values), kind)
+    pairs = zip(values, commits, strict=True)
+    return pa.array([one and {**one._asdict(), "commit": commit} for one, commit in pairs], kind)

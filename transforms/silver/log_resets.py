@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from transforms.change import SNAPSHOT, STREAM, partition_of
-from transforms.gold.change import LogPosition
+from transforms.change import SNAPSHOT, STREAM, LogPosition, partition_of
 from transforms.moments import moment_of
 from transforms.silver import snapshots, trails
 from transforms.silver.accounting import LATEST, Account

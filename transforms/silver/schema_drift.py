@@ -1,21 +1,35 @@
-"""Schema drift: what a stream has that its feed file does not declare, and which of it is new.
-
-A table, a column or a column's type is new once: the first time that a window has it. Put here how drift is found in
-the accounts of windows, and which lines of a feed file take it in. Not here: what becomes of it until then
-(``conforming``), drift that a feed file refuses (``assets/silver/schema_changes``), and what is known already
-(``assets/bookkeeping/known_drift``).
-"""
+"""Schema drift: what a stream has that its feed file does not declare, which of it is new, and near names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Final, Literal, NamedTuple
 
-from transforms.display.plain import in_yaml
+from transforms.column_types.judges import judge_of
+from transforms.display import in_yaml
 from transforms.feed.feed import Feed
-from transforms.types import judge_of
+
+
+def nearest_unmet(met: str, unmet: Iterable[str]) -> str | None:
+    """The declared name of which nothing came, and that was probably meant for one that came and is not declared.
+
+    What stands before the last dot is a schema, or a type of nodes, and is often left out, so only the rest is
+    compared; of several with the same rest, the one that has the same before it is taken.
+    """
+    before, _, end = met.rpartition(".")
+    by_end = {
+        one.rpartition(".")[2]: one
+        for one in sorted(unmet, key=lambda one: (one.rpartition(".")[0] == before, one))
+    }
+    close = get_close_matches(end, by_end, n=1)
+    return by_end[close[0]] if close else None
+
+
+# Schema drift: what a stream has that its feed file does not declare, and which of it is new.
+# A table, a column or a column's type is new once: the first time that a window has it.
 
 
 class Seen(NamedTuple):

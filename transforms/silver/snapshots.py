@@ -1,9 +1,9 @@
 """Full snapshots: which rows of a topic are one, and whether it is known to be complete.
 
-A complete snapshot names every row that its table had, so that what it does not name is gone. That is proved and never
-assumed: the first and the last of its rows are marked, and no offset between them is missing. A window of silver knows
-only its own records, so it keeps in its accounts which stretches of which snapshots it holds; gold puts the stretches
-of all windows together.
+A complete snapshot names every row that its table had, so that what it does not name is gone. That is proved and
+never assumed: the first and the last of its rows are marked, and no offset between them is missing. A window of
+silver knows only its own records, so it keeps in its accounts which stretches of which snapshots it holds; gold puts
+the stretches of all windows together.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, cast
 
-from transforms.change import BEHIND_ALL_PLACES, PLACE
+from transforms.change import BEHIND_ALL_PLACES, PLACE, LogPosition
 from transforms.event import CHUNKS, DUMP, MARKED, PART, UNPLACED, Event, SnapshotKind
-from transforms.gold.change import LogPosition
 from transforms.record import BronzeRecord
-from transforms.silver.conforming.changes import Row
+from transforms.silver.changes import Row
 
 STRETCH: Final = "snapshot stretch"
 """How a row is counted that tells the accounts of a stretch of a snapshot, and that silver does not keep."""

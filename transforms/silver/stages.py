@@ -1,8 +1,4 @@
-"""The stages of silver: from bronze's records to the rows of silver and quarantine, and the accounts of them.
-
-A stage is a plain callable from Arrow batches to Arrow batches. An executor runs it, in this process or in Spark's
-tasks, and nothing here knows which of them does. What is imported here is imported by every Python worker.
-"""
+"""The stages of silver: from bronze's records to the rows of silver and quarantine, and the accounts of them."""
 
 from __future__ import annotations
 
@@ -15,33 +11,159 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.arrow.record_batches import bounded, groups, reading_of
 from transforms.change import CONTROL
+from transforms.column_types.record_batches import bounded, groups, reading_of
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.errors import WeirError
 from transforms.event import Event, Pending
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
-from transforms.silver import duplicates, too_late, transactions
-from transforms.silver.accounting import DUPLICATE, QUARANTINED, TOO_LATE, Accounts
-from transforms.silver.conflicts import Conflicts
-from transforms.silver.conforming.changes import KEY_CHANGE, Row
-from transforms.silver.conforming.conformer import Conform, conformer
-from transforms.silver.counting import (
-    OutputRow,
-    Walked,
-    account_batch,
-    count_conflict,
-    count_row,
-    count_stretch,
-    output_rows,
+from transforms.silver import duplicates, transactions
+from transforms.silver import faults as too_late
+from transforms.silver.accounting import (
+    DUPLICATE,
+    QUARANTINED,
+    TOO_LATE,
+    AccountKey,
+    Accounts,
+    LogPoint,
+    counted_as,
 )
-from transforms.silver.frames import CHANGES, COVERED, IN_BASE, OUTPUT, PENDING, ROWS, TO_QUARANTINE
-from transforms.silver.packed_rows import Shards, output_batch, part_of, row_batches, unpacked
+from transforms.silver.changes import CHANGE, KEY_CHANGE, Row
+from transforms.silver.conform import Conform, conformer
+from transforms.silver.duplicates import Conflicts
+from transforms.silver.faults import is_covered
+from transforms.silver.frames import (
+    ACCOUNT,
+    CHANGES,
+    COVERED,
+    IN_BASE,
+    OUTPUT,
+    PENDING,
+    ROWS,
+    TO_QUARANTINE,
+    Shards,
+    output_batch,
+    row_batches,
+    transaction_part,
+    unpacked,
+)
 from transforms.silver.snapshots import STRETCH, Collected
-from transforms.silver.too_late import is_covered
+from transforms.silver.trails import Deliveries, Point, TrailKey, part_of_source, point_of
 from transforms.source_format import Decode, Resolve, SourceFormat
-from transforms.task_failures import failed_at, naming_record, with_clear_errors
+from transforms.task_errors import failed_at, naming_record, with_clear_errors
+
+
+class OutputRow(NamedTuple):
+    """What has to be read of a row of ``OUTPUT`` to count it."""
+
+    window: str
+    table: str | None
+    source_table: str
+    declared: str | None
+    event_id: str
+    effect: str
+    derived: str | None
+    tally: str
+    facts: str | None
+    is_first: bool
+    stream: str | None
+    log_position: list[int]
+    dedup_prefix: int
+    reason: str | None
+    segment: int | None
+    event_at: int | None
+    extracted_at: int | None
+
+
+def output_rows(batch: pa.RecordBatch) -> Iterator[OutputRow]:
+    """The rows of a batch of ``OUTPUT``."""
+    cells = zip(*(batch.column(name).to_pylist() for name in OutputRow._fields), strict=True)
+    return map(OutputRow._make, cells)
+
+
+def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> None:
+    """Count a row under its outcome; None for one that silver keeps."""
+    group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
+    accounts.add(
+        group_key,
+        counted_as(one.tally, one.derived, outcome),
+        one.facts if outcome is None else None,
+        is_first=one.is_first,
+    )
+    if outcome is None and one.stream is not None:
+        accounts.add_stream(group_key, one.stream)
+    if outcome is None and one.tally == CHANGE:
+        accounts.note_time(group_key, one.event_at)
+        accounts.note_position(group_key, one.log_position, one.dedup_prefix)
+    if outcome is None and one.segment is not None and one.tally == CHANGE:
+        log_position: Any = one.log_position
+        moment = LogPoint(log_position[0], one.segment, one.event_at, one.extracted_at)
+        accounts.note(group_key, moment)
+
+
+class Walked:
+    """Tells accounts where changes stand beside their times, as the rows pass in the order of their sort keys.
+
+    Of all deliveries of an event the one that was read first counts. ``arrives_by``: as in ``SourceFormat``.
+    """
+
+    def __init__(self, accounts: Accounts, arrives_by: str | None) -> None:
+        self._accounts = accounts
+        self._arrives_by = arrives_by
+        self._deliveries = Deliveries()
+
+    def add(self, group: bytes, row: Row) -> None:
+        """A row that is a change, or delivers it again."""
+        # Most changes stand between others of their time, and are passed over at once.
+        if self._arrives_by is None and self._is_between(row):
+            return
+        found = point_of(row, self._arrives_by)
+        if found is not None:
+            account_key = AccountKey(row.window, row.table, row.source_table, row.declared)
+            self._note(self._deliveries.add(group, account_key, *found))
+
+    def _is_between(self, row: Row) -> bool:
+        made, position = row.event_at, row.log_position
+        if made is None or position is None:
+            return False
+        account = (row.window, row.table, row.source_table, row.declared)
+        trail = self._accounts.trail_of(account, part_of_source(row, position))
+        return trail is not None and trail.has_between(made, position[1 : row.dedup_prefix])
+
+    def end(self) -> None:
+        """No more rows come."""
+        self._note(self._deliveries.rest())
+
+    def _note(self, points: Iterable[tuple[AccountKey, TrailKey, Point]]) -> None:
+        for one in points:
+            self._accounts.note_point(*one)
+
+
+def count_stretch(accounts: Accounts, one: Row) -> None:
+    """Remember which stretch of a snapshot the window has."""
+    group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
+    accounts.add_stretch(group_key, one.facts or "")
+
+
+def count_conflict(accounts: Accounts, one: Row, other: Row) -> None:
+    """Count a row that contradicts another one, and keep where both stand."""
+    group_key = AccountKey(other.window, other.table, other.source_table, other.declared)
+    accounts.warn(group_key, duplicates.CONFLICT, duplicates.conflict_in_words(one, other))
+
+
+def account_batch(accounts: Accounts) -> pa.RecordBatch:
+    """One row of ``OUTPUT`` that holds a task's accounts, as text in ``payload``."""
+    values = {"kind": ACCOUNT, "payload": accounts.text().encode()}
+    return pa.RecordBatch.from_arrays(
+        [pa.array([values.get(one.name)], one.type) for one in OUTPUT], schema=OUTPUT
+    )
+
+
+# The stages of silver: from bronze's records to the rows of silver and quarantine, and the accounts of them.
+# A stage is a plain callable from Arrow batches to Arrow batches. An executor runs it, in this process or in Spark's
+# tasks, and nothing here knows which of them does. What is imported here is imported by every Python worker.
+
 
 Batches = Iterator[pa.RecordBatch]
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
@@ -261,7 +383,7 @@ class Commits:
         """One row per such transaction, from ``transaction`` and ``part`` of ``ROWS``, sorted by the first."""
         found: list[tuple[bytes, list[int]]] = []
         for packed, parts in groupby(_parts(batches), key=lambda one: one[0]):
-            commit = transactions.commit_of(part_of(part) for _, part in parts)
+            commit = transactions.commit_of(transaction_part(part) for _, part in parts)
             if commit is not None:
                 found.append((packed, list(commit)))
             if len(found) >= _BATCH_ROWS:
@@ -404,7 +526,11 @@ class JudgeCovered:
             of_known = None if self.keeps_known else DUPLICATE
             outcome = of_known if is_known else TOO_LATE
             count_row(accounts, one, outcome)
-            fault = too_late.fault(one.table, one.log_position) if outcome == TOO_LATE else None
+            fault = (
+                too_late.too_late_fault(one.table, one.log_position)
+                if outcome == TOO_LATE
+                else None
+            )
             kinds.append(_kind_of_covered(one, outcome))
             reasons.append(fault and fault.reason)
             details.append(fault and fault.detail)

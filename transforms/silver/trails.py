@@ -2,9 +2,9 @@
 
 A log that was reset has low positions again while time goes on. A change that is late, or delivered once more, has a
 low position and an old time; a transaction that took long has an old time, a high position, and is read late. So a
-change has *fallen* where another one was made before it, was read before it, and stands above it all the same. A single
-such change is an outlier. A trail keeps of a stream no more than a few changes of each stretch of time: those that
-stand highest and those that stand lowest.
+change has *fallen* where another one was made before it, was read before it, and stands above it all the same. A
+single such change is an outlier. A trail keeps of a stream no more than a few changes of each stretch of time: those
+that stand highest and those that stand lowest.
 
 Where the source sends no times, its changes are put beside the order in which they came. A change that is read once
 more may look fallen, so that somebody has to look whether it is known from another window (``Fallen.events``).
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from transforms.change import PLACE, STREAM, is_in_file_by_offset, partition_of
-from transforms.silver.conforming.changes import CHANGE, Row
+from transforms.silver.changes import CHANGE, Row
 
 MIN_CHANGES: Final = 2
 """So many changes have to stand below so many of those before them: a single one is an outlier."""
@@ -259,7 +259,7 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
     # Within a log file offsets always rise, and what is sent again has the old time at a new one.
     stable = tuple(position[1 : PLACE if is_in_file_by_offset(position) else row.dedup_prefix])
     made, read = row.event_at, row.extracted_at
-    epoch, part = part_of(row, position)
+    epoch, part = part_of_source(row, position)
     if arrives_by is not None:
         made = None
         part = (row.after or row.before).get(arrives_by)
@@ -272,7 +272,7 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
     return TrailKey(epoch, part), point
 
 
-def part_of(row: Row, position: Sequence[int | None]) -> tuple[Any, str | None]:
+def part_of_source(row: Row, position: Sequence[int | None]) -> tuple[Any, str | None]:
     """The epoch, and the part of the source: of a position by offset its partition."""
     number = partition_of(position)  # type: ignore[arg-type]
     return position[0], row.stream if number is None else str(number)

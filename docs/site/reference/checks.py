@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import expectations
 from docs.site.reference.markdown import code, page, prose, table
-from expectations.gx import import_gx
 from expectations.rule import Rule
+from expectations.suites import import_gx
 from transforms.formats import FORMATS
 
 INTRO = """Each rule is a check of an asset in Dagster's UI, and a line of a run's report. From a violation follows:

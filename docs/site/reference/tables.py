@@ -15,21 +15,20 @@ import pyarrow as pa
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from assets import layers
-from assets.bookkeeping import (
+from assets.columns import bronze, descriptions, silver
+from assets.control import (
     accounting,
-    bronze_ledger,
+    compacted,
     decisions,
-    gold_sizes,
-    known_drift,
-    window_progress,
+    ledger,
+    progress,
+    run_history,
+    transactions,
     yugabyte_checkpoints,
 )
-from assets.bookkeeping.quarantine import repaired_records
-from assets.bookkeeping.transactions import landed_objects, open_events
-from assets.columns import base_rows, bronze, silver
-from assets.columns.described import accounts, flow
-from assets.layers import Layer
+from assets.quarantine import settled_records
+from assets.storage import lake
+from assets.storage.lake import Layer
 from docs.site.reference.markdown import code, page, prose, table
 from transforms.feed.feed import Table
 from transforms.gold import folded_rows
@@ -42,22 +41,22 @@ OF_GOLD: Final = """The columns that the feed declares, in the declared types, a
 """
 
 Schema: TypeAlias = pa.Schema | T.StructType | str
-SMALL: Final[Mapping[Layer, tuple[Schema, flow.Described]]] = {
-    Layer.BRONZE: (bronze.BRONZE, flow.BRONZE),
-    Layer.SILVER: (silver.SILVER, flow.SILVER),
-    Layer.QUARANTINE: (silver.QUARANTINE_ROWS, flow.QUARANTINE),
-    Layer.ACCOUNTING: (accounting.ACCOUNTING, accounts.ACCOUNTING),
-    Layer.PROGRESS: (window_progress.PROGRESS, accounts.PROGRESS),
-    Layer.TRANSACTIONS: (open_events.OPEN, accounts.TRANSACTIONS),
-    Layer.OFFSETS: (yugabyte_checkpoints.OFFSETS, accounts.OFFSETS),
-    Layer.DECISIONS: (decisions.DECISIONS, accounts.DECISIONS),
-    Layer.REPAIRED: (repaired_records.REPAIRED, accounts.REPAIRED),
-    Layer.BASE: (base_rows.BASE, accounts.BASE),
-    Layer.COMPACTED: ("table string, identity binary", accounts.COMPACTED),
-    Layer.LEDGER: (bronze_ledger.LEDGER, accounts.LEDGER),
-    Layer.RUNS: (gold_sizes.RUNS, accounts.RUNS),
-    Layer.DRIFT: (known_drift.DRIFT, accounts.DRIFT),
-    Layer.LANDED: (landed_objects.LANDED, accounts.LANDED),
+SMALL: Final[Mapping[Layer, tuple[Schema, descriptions.Described]]] = {
+    Layer.BRONZE: (bronze.BRONZE, descriptions.BRONZE),
+    Layer.SILVER: (silver.SILVER, descriptions.SILVER),
+    Layer.QUARANTINE: (silver.QUARANTINE_ROWS, descriptions.QUARANTINE),
+    Layer.ACCOUNTING: (accounting.ACCOUNTING, descriptions.ACCOUNTING),
+    Layer.PROGRESS: (progress.PROGRESS, descriptions.PROGRESS),
+    Layer.TRANSACTIONS: (transactions.OPEN, descriptions.TRANSACTIONS),
+    Layer.OFFSETS: (yugabyte_checkpoints.OFFSETS, descriptions.OFFSETS),
+    Layer.DECISIONS: (decisions.DECISIONS, descriptions.DECISIONS),
+    Layer.REPAIRED: (settled_records.REPAIRED, descriptions.REPAIRED),
+    Layer.BASE: (compacted.BASE, descriptions.BASE),
+    Layer.COMPACTED: ("table string, identity binary", descriptions.COMPACTED),
+    Layer.LEDGER: (ledger.LEDGER, descriptions.LEDGER),
+    Layer.RUNS: (run_history.RUNS, descriptions.RUNS),
+    Layer.DRIFT: (run_history.DRIFT, descriptions.DRIFT),
+    Layer.LANDED: (progress.LANDED, descriptions.LANDED),
 }
 """The schema and the sentences of each layer but gold."""
 
@@ -82,14 +81,14 @@ def of_layer(layer: Layer) -> Iterator[str]:
         yield "\n".join([title, "" if suffix else intro, OF_GOLD, columns(schema, described)])
 
 
-def of_gold() -> Iterator[tuple[str, Schema, flow.Described]]:
+def of_gold() -> Iterator[tuple[str, Schema, descriptions.Described]]:
     """The tables of gold, with Weir's own columns: those of a table without a key are among them."""
-    yield "", folded_rows.rows_schema(_KEYLESS).remove(0), flow.GOLD
-    yield "__tombstones", folded_rows.tombstones_schema(_KEYLESS), flow.TOMBSTONES
-    yield "__history", folded_rows.versions_schema(_PLAIN).remove(0), flow.HISTORY
+    yield "", folded_rows.rows_schema(_KEYLESS).remove(0), descriptions.GOLD
+    yield "__tombstones", folded_rows.tombstones_schema(_KEYLESS), descriptions.TOMBSTONES
+    yield "__history", folded_rows.versions_schema(_PLAIN).remove(0), descriptions.HISTORY
 
 
-def columns(schema: Schema, described: flow.Described) -> str:
+def columns(schema: Schema, described: descriptions.Described) -> str:
     """The columns of a table."""
     rows = [
         # With blanks, so that a browser may break the line of a long type.
@@ -125,7 +124,7 @@ def parts(written: str) -> Iterator[str]:
 
 def sentences() -> dict[str, str]:
     """What each layer's comment says."""
-    (layer,) = ast.parse(inspect.getsource(layers.Layer)).body
+    (layer,) = ast.parse(inspect.getsource(lake.Layer)).body
     assert isinstance(layer, ast.ClassDef)
     found: dict[str, str] = {}
     for name, text in zip(layer.body, layer.body[1:], strict=False):

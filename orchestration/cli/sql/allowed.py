@@ -1,10 +1,8 @@
-"""What a statement of ``weir query`` may do in Spark: read Weir's tables and compute, and nothing else.
+"""What a statement of ``weir query`` may do in Spark, by the names of the parts of its plans.
 
 Spark's SQL reads any file by its path, starts programs (``TRANSFORM``), calls any method of Java (``reflect``) and
 writes. So the plan that Spark's own parser makes of a statement is looked through before anything of it is analysed:
 analysis already opens files and computes some values. No job of Spark runs for that.
-Put here how a plan is looked through. Not here: what it may consist of (``vocabulary``), how a statement is prepared
-(``statement``), and DuckDB, which is given one table and no files (``in_process``).
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from typing import Any, Final
 from py4j.java_gateway import JavaObject, is_instance_of
 from pyspark.sql import SparkSession
 
-from orchestration.cli.sql import vocabulary
 from transforms.errors import QueryRefused
 
 _NODE: Final = "org.apache.spark.sql.catalyst.trees.TreeNode"
@@ -58,7 +55,7 @@ def check_allowed(
 
     for kind, node in nodes:
         fault = _fault_of_part(kind)
-        if fault is None and kind in vocabulary.NAMED:
+        if fault is None and kind in NAMED:
             parts = _texts(node.multipartIdentifier())
             is_own = len(parts) == 1 and parts[0].lower() in own
             if not is_own and tuple(parts) not in tables:
@@ -111,7 +108,7 @@ def _given_by_with(kind: str, node: JavaObject) -> list[str]:
 
 def _fault_of_part(kind: str) -> str | None:
     """What is wrong with a part of a plan of this kind, wherever it stands; None where it may be there."""
-    if kind in vocabulary.PLANS or kind in vocabulary.EXPRESSIONS:
+    if kind in PLANS or kind in EXPRESSIONS:
         return None
     return f"{_TYPED.get(kind, kind)} is not among what it may have"
 
@@ -129,12 +126,9 @@ def _fault_of_call(spark: SparkSession, kind: str, node: JavaObject) -> str | No
     # Spark's own are found by these names, whatever else there is in a session.
     is_own = [part.lower() for part in parts[:-1]] in ([], ["builtin"], ["system", "builtin"])
     if kind == "UnresolvedTableValuedFunction":
-        is_known = name in vocabulary.TABLE_FUNCTIONS
+        is_known = name in TABLE_FUNCTIONS
     else:
-        is_known = (
-            name in vocabulary.OTHER_FUNCTIONS
-            or _group_of(spark, name) in vocabulary.FUNCTION_GROUPS
-        )
+        is_known = name in OTHER_FUNCTIONS or _group_of(spark, name) in FUNCTION_GROUPS
     return None if is_own and is_known else f"the function {'.'.join(parts)} is not among them"
 
 
@@ -148,3 +142,161 @@ def _group_of(spark: SparkSession, name: str) -> str | None:
 def _texts(names: JavaObject) -> list[str]:
     """The parts of a name."""
     return [names.apply(at) for at in range(names.size())]
+
+
+# What a statement of ``weir query`` may consist of in Spark, by the names that Spark gives the parts of its plans.
+# What is not listed is refused, so that what a later Spark can do beside reading tables is refused until somebody has
+# looked at it.
+
+
+PLANS: Final = frozenset(
+    {
+        *(
+            "Project",
+            "Filter",
+            "Aggregate",
+            "Distinct",
+            "Sort",
+            "GlobalLimit",
+            "LocalLimit",
+            "LimitAll",
+        ),
+        *(
+            "Offset",
+            "Sample",
+            "Repartition",
+            "RepartitionByExpression",
+            "Union",
+            "Intersect",
+            "Except",
+        ),
+        *("Join", "LateralJoin", "NearestByJoin", "Generate", "Pivot", "Unpivot", "SubqueryAlias"),
+        *("UnresolvedWith", "WithWindowDefinition", "UnresolvedHaving", "UnresolvedQualify"),
+        *(
+            "UnresolvedHint",
+            "UnresolvedSubqueryColumnAliases",
+            "UnresolvedTVFAliases",
+            "PipeOperator",
+        ),
+        *("UnresolvedInlineTable", "ResolvedInlineTable", "LocalRelation", "OneRowRelation"),
+        *("UnresolvedRelation", "RelationTimeTravel", "UnresolvedTableValuedFunction"),
+        # Of DESCRIBE and DESCRIBE HISTORY.
+        *("DescribeRelation", "DescribeDeltaHistory", "DescribeQueryCommand"),
+        *("UnresolvedTable", "UnresolvedTableOrView"),
+    }
+)
+"""What rows are made of and go through."""
+
+NAMED: Final = frozenset({"UnresolvedRelation", "UnresolvedTable", "UnresolvedTableOrView"})
+"""Those of them that name a table."""
+
+EXPRESSIONS: Final = frozenset(
+    {
+        *(
+            "Literal",
+            "UnresolvedAttribute",
+            "AttributeReference",
+            "UnresolvedStar",
+            "UnresolvedRegex",
+        ),
+        *("UnresolvedStarExceptOrReplace", "UnresolvedExtractValue", "SemiStructuredExtract"),
+        *("UnresolvedAlias", "Alias", "MultiAlias", "UnresolvedOrdinal", "PipeExpression"),
+        *("UnresolvedFunction", "UnresolvedGenerator", "NamedArgumentExpression"),
+        *("LambdaFunction", "UnresolvedNamedLambdaVariable", "CreateNamedStruct"),
+        *("ScalarSubquery", "Exists", "ListQuery", "InSubquery", "LateralSubquery"),
+        *(
+            "And",
+            "Or",
+            "Not",
+            "EqualTo",
+            "EqualNullSafe",
+            "LessThan",
+            "LessThanOrEqual",
+            "GreaterThan",
+        ),
+        *("GreaterThanOrEqual", "In", "IsNull", "IsNotNull", "IsUnknown", "IsNotUnknown"),
+        *("Like", "ILike", "RLike", "LikeAll", "LikeAny", "NotLikeAll", "NotLikeAny", "Between"),
+        *("Add", "Subtract", "Multiply", "Divide", "IntegralDivide", "Remainder", "UnaryMinus"),
+        *("UnaryPositive", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "ShiftLeft"),
+        *("ShiftRight", "ShiftRightUnsigned", "Cast", "CaseWhen", "Coalesce", "Concat", "Lower"),
+        *(
+            "Overlay",
+            "Substring",
+            "StringLocate",
+            "StringTrim",
+            "StringTrimLeft",
+            "StringTrimRight",
+        ),
+        *("Collate", "UnresolvedCollation", "CurrentDate", "CurrentTime", "CurrentTimestamp"),
+        *(
+            "CurrentUser",
+            "TimestampAdd",
+            "TimestampDiff",
+            "AggregateExpression",
+            "AnyValue",
+            "First",
+        ),
+        *("Last", "Cube", "Rollup", "GroupingSets", "SortOrder"),
+        *("WindowExpression", "UnresolvedWindowExpression", "WindowSpecDefinition"),
+        *("WindowSpecReference", "SpecifiedWindowFrame", "UnspecifiedFrame", "CurrentRow"),
+        *("UnboundedPreceding", "UnboundedFollowing"),
+    }
+)
+"""What values are made of. Functions are called by name, and looked up."""
+
+FUNCTION_GROUPS: Final = frozenset(
+    {
+        *("agg_funcs", "array_funcs", "bitwise_funcs", "collection_funcs", "conditional_funcs"),
+        *("conversion_funcs", "csv_funcs", "datetime_funcs", "generator_funcs", "hash_funcs"),
+        *(
+            "json_funcs",
+            "lambda_funcs",
+            "map_funcs",
+            "math_funcs",
+            "predicate_funcs",
+            "sketch_funcs",
+        ),
+        *("st_funcs", "string_funcs", "struct_funcs", "url_funcs", "variant_funcs", "vector_funcs"),
+        "window_funcs",
+    }
+)
+"""Groups of Spark's own functions, as its documentation has them, that compute with their arguments alone.
+
+Those of XML, Avro and Protobuf are left out: their texts and options may name files and addresses, which are read.
+"""
+
+OTHER_FUNCTIONS: Final = frozenset(
+    {
+        *(
+            "aes_decrypt",
+            "aes_encrypt",
+            "try_aes_decrypt",
+            "assert_true",
+            "raise_error",
+            "typeof",
+            "uuid",
+        ),
+        *("bitmap_bit_position", "bitmap_bucket_number", "bitmap_count", "version", "user"),
+        *("current_catalog", "current_database", "current_path", "current_schema", "current_user"),
+        *("session_user", "input_file_block_length", "input_file_block_start", "input_file_name"),
+        *("monotonically_increasing_id", "spark_partition_id"),
+    }
+)
+"""Those of the group of what fits nowhere else, in which Spark also has the ones that call any method of Java."""
+
+TABLE_FUNCTIONS: Final = frozenset(
+    {
+        *(
+            "range",
+            "explode",
+            "explode_outer",
+            "posexplode",
+            "posexplode_outer",
+            "inline",
+            "json_tuple",
+        ),
+        *("inline_outer", "stack", "variant_explode", "variant_explode_outer", "collations"),
+        "sql_keywords",
+    }
+)
+"""Functions that stand where a table may stand, and make their rows of their arguments alone."""

@@ -15,9 +15,9 @@ from typing import Final
 from sqlglot import exp
 
 from assets.wording import counted
-from orchestration.cli.sql.layouts import Answer
+from orchestration.cli.sql.answers import Answer
 from orchestration.cli.sql.table_names import names_in
-from transforms.feed.table_names import TOMBSTONES
+from transforms.feed.names import TOMBSTONES
 from transforms.gold.columns import (
     BEGAN_BY,
     COPY,

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets.columns.quoting import quoted
-from orchestration.cli.sql.layouts import Answer, refuse_repeated
+from orchestration.cli.sql.answers import Answer, refuse_repeated
 from orchestration.cli.sql.statement import refusal
 
 

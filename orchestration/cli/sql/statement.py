@@ -1,8 +1,4 @@
-"""One SQL statement that reads, run over the tables by their Weir names.
-
-Put here which statements are run, and what is said of those that are not. Not here: the names of tables
-(``table_names``), and how the rows are printed (``layouts``).
-"""
+"""One SQL statement that reads, run by Spark over the tables by their Weir names."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from assets.columns.quoting import quoted
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from orchestration.cli.sql.allowed import check_allowed
 from orchestration.cli.sql.table_names import names_in, path_of, renamed, views_of
 from transforms.errors import QueryRefused

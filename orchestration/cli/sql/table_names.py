@@ -15,12 +15,11 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
-from assets.delta.leases import is_on_store
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
+from assets.storage.leases import is_on_store
 from orchestration.feeds.faults import nearest
 from transforms.errors import QueryRefused, UnknownKey
-from transforms.feed.table_names import TOMBSTONES
+from transforms.feed.names import TOMBSTONES
 
 Name = tuple[str, ...]
 

@@ -7,10 +7,10 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.columns import types as columns
+from assets.columns import gold as columns
 from tests.transforms import drawn_documents, drawn_texts
-from transforms.arrow import canonical_texts, typed_values
-from transforms.types import judge_of
+from transforms.column_types import typed_values
+from transforms.column_types.judges import judge_of
 
 KINDS = [*drawn_texts.SIMPLE, *drawn_documents.NESTED]
 
@@ -29,7 +29,7 @@ def test_a_value_has_the_text_that_it_was_made_of(kind: str) -> None:
     assert len(texts) > 1
     values = typed_values.typed([*texts, None], kind)
     assert values.type == typed_values.arrow_type(kind)
-    assert canonical_texts.texts(values, kind) == [*texts, None]
+    assert typed_values.texts(values, kind) == [*texts, None]
 
 
 @pytest.mark.parametrize("kind", KINDS)

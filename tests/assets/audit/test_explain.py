@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from assets.audit import explain
-from assets.bookkeeping import decisions
+from assets.control import decisions
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.lake import Lake
-from assets.layers import Layer
-from orchestration.cli.explain import key_parts
-from orchestration.cli.explain_story import story
+from assets.storage.lake import Lake, Layer
+from orchestration.cli.explain import key_parts, story_lines
 from tests.laws.drawn import model_format
 from tests.laws.drawn.model_histories import KINDS, TABLES, deliveries, history, to_record
 from tests.laws.oracle.event import Event, Image, Transaction
@@ -73,7 +71,7 @@ def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
         monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
     lake = lake.by(executor)
     found = explain.explained(lake, feed, VISITS, "visits", ["north", "7"])
-    assert story("gold.zoo.visits", VISITS, found) == [
+    assert story_lines("gold.zoo.visits", VISITS, found) == [
         "gold.zoo.visits, zoo = 'north', pet = '7'",
         "",
         "   1  upsert  2025-11-20 00:54:20  at position 0/1/1",
@@ -149,7 +147,7 @@ def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: 
     bring(lake, feed)
     decided = datetime(2025, 11, 21, tzinfo=UTC)
     decisions.open_epoch(lake, feed, Epoch(window="2025-11-20T04", complete=True), decided, "moved")
-    lines = story("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["1"]))
+    lines = story_lines("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["1"]))
     assert lines[7:11] == [
         "   2  complete snapshot of everything in the table  at position 1",
         "      the row is gone",
@@ -161,7 +159,7 @@ def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: 
 def test_a_feed_of_which_nothing_was_read_tells_nothing(lake: Lake, folder: Path) -> None:
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     found = explain.explained(lake, feed, PETS, "pets", ["1"])
-    assert story("gold.zoo.pets", PETS, found)[-1] == "  No event of this key is known."
+    assert story_lines("gold.zoo.pets", PETS, found)[-1] == "  No event of this key is known."
 
 
 def test_a_key_is_written_with_commas_or_as_json() -> None:

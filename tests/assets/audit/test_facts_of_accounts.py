@@ -11,11 +11,10 @@ import pyarrow as pa
 import pytest
 
 from assets.audit import feed_report, status
-from assets.bookkeeping import accounting
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.in_process_table import DataFile, InProcessTable
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control import accounting
+from assets.storage.in_process_table import DataFile, InProcessTable
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS
 from transforms.feed.feed import Feed

@@ -9,7 +9,7 @@ import pytest
 
 from assets.audit.status import status_of
 from assets.bronze import from_objects
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from orchestration.cli import status
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed.feed import Feed

@@ -10,11 +10,10 @@ import pytest
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 from assets.audit import stored_tables
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration import definitions
-from orchestration.automation.data_docs_job import data_docs_name
-from orchestration.cli.documents import data_docs
+from orchestration.automation.ui_jobs import data_docs_name
+from orchestration.cli import data_docs
 from orchestration.cli.options import Place
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 
-from assets.audit import comparing, shuffle
+from assets.audit import verify
 from assets.bronze import from_objects
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.lake import Lake
-from assets.layers import Layer
-from orchestration.cli import verify
+from assets.storage.lake import Lake, Layer
+from orchestration.cli import verify as cli_verify
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed.feed import Feed
@@ -47,18 +46,18 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
 ) -> None:
     if by_spark:
         lake = lake.by(SPARK)
-        monkeypatch.setattr(comparing, "in_process", None)
+        monkeypatch.setattr(verify, "compared_in_process", None)
     else:
-        monkeypatch.setattr(comparing, "by_spark", None)
-    assert verify.not_yet(lake, feed) is None
-    assert verify.prove(lake, lake_of(str(tmp_path / "one")), feed, seed=1) == 0
+        monkeypatch.setattr(verify, "compared_by_spark", None)
+    assert cli_verify.not_yet(lake, feed) is None
+    assert cli_verify.prove(lake, lake_of(str(tmp_path / "one")), feed, seed=1) == 0
     said = capsys.readouterr().out
     assert "proved   gold.zoo.pets: 2 rows and 1 tombstone, the same row for row" in said
 
     gold = DeltaTable.forPath(lake.spark, lake.table(Layer.GOLD, "zoo", "pets").path)
     gold.update("id = 3", {"name": "'Cleo'"})
     gold.delete("id = 1")
-    assert verify.prove(lake, lake_of(str(tmp_path / "two")), feed, seed=2) == 1
+    assert cli_verify.prove(lake, lake_of(str(tmp_path / "two")), feed, seed=2) == 1
     said = capsys.readouterr().out
     assert "DIFFERS  gold.zoo.pets: 2 keys" in said
     assert '{"id":1}: gold has no row, and its events make one' in said
@@ -69,7 +68,8 @@ def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: P
     lay(folder, "2025-11-20/05/c.json", drop(change("I", 10, after={"id": "4", "name": "Dan"})))
     from_objects.land(lake, feed, ["2025-11-20T05"])
     assert (
-        verify.not_yet(lake, feed) == "1 window not in gold yet (2025-11-20T05); `weir run` first"
+        cli_verify.not_yet(lake, feed)
+        == "1 window not in gold yet (2025-11-20T05); `weir run` first"
     )
 
 
@@ -81,7 +81,7 @@ def test_records_of_days_are_dealt_into_days(
     lay(folder, "2025-11-20/a.json", drop(*born))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, window="day")
     from_objects.land(lake, feed, ["2025-11-20"])
-    shuffled = shuffle.shuffle(lake.by(executor), lake_of(str(tmp_path / "proof")), feed, seed=1)
+    shuffled = verify.shuffle(lake.by(executor), lake_of(str(tmp_path / "proof")), feed, seed=1)
     assert shuffled.records == 8
     made = lake_of(str(tmp_path / "proof")).table(Layer.BRONZE, feed.name)
     assert made.count() == 8 + shuffled.repeated

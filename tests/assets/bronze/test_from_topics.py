@@ -13,10 +13,10 @@ from confluent_kafka import KafkaError, Message
 from pyspark.sql import Row
 
 from assets.audit.status import status_of
-from assets.bookkeeping import ledger
 from assets.bronze import from_topics
+from assets.bronze.checks import offset_checks, offset_gaps_in
 from assets.bronze.from_topics import AppendedRecords
-from assets.bronze.offset_gaps import gaps_in, offset_checks
+from assets.control import ledger
 from assets.executors import choice
 from assets.executors.choice import (
     AUTO,
@@ -26,17 +26,15 @@ from assets.executors.choice import (
     ROWS_OF_A_CHANGE,
     SPARK,
 )
-from assets.lake import Lake
-from assets.landing.kafka import clients, offset_ranges, read_topics, topics
-from assets.landing.kafka.clients import ClientErrors
-from assets.landing.kafka.offset_ranges import Range
-from assets.layers import Layer
+from assets.landing import kafka, kafka_offsets, read_topics
+from assets.landing.kafka import ClientErrors
+from assets.landing.kafka_offsets import Range
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import status
 from orchestration.runs import planning
 from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
-from transforms.feed.checks import CheckSetting
-from transforms.feed.feed import Feed
+from transforms.feed.feed import CheckSetting, Feed
 
 pytestmark = pytest.mark.services
 
@@ -263,9 +261,9 @@ def test_offsets_without_a_record_are_counted_for_whom_asks_and_compaction_is_no
     assert offset_checks(lake, feed, {}, ["2025-11-20T03"]) == []
     partition = arrived.ranges[0].partition
     whole = [Range(partition, 0, 10)]
-    assert gaps_in(whole, {partition.name: 7}, []) == {partition.name: 3}
-    assert gaps_in(whole, {partition.name: 7}, [partition.topic]) == {}
-    assert gaps_in(whole, {partition.name: 10}, []) == {}
+    assert offset_gaps_in(whole, {partition.name: 7}, []) == {partition.name: 3}
+    assert offset_gaps_in(whole, {partition.name: 7}, [partition.topic]) == {}
+    assert offset_gaps_in(whole, {partition.name: 10}, []) == {}
 
 
 def test_topics_that_kafka_compacts_are_named_as_far_as_the_broker_says_it(
@@ -273,12 +271,12 @@ def test_topics_that_kafka_compacts_are_named_as_far_as_the_broker_says_it(
 ) -> None:
     broker.create("kept_whole")
     broker.create("both_ways", settings={"cleanup.policy": "compact,delete"})
-    (line,) = topics.compacted(feed_of(broker, "kept_whole", "both_ways"))
+    (line,) = kafka.compacted_topics(feed_of(broker, "kept_whole", "both_ways"))
     assert "topic both_ways is compacted (cleanup.policy: compact,delete)" in line
     # Where the broker refuses the question or does not answer, no topic is named, and there is no error.
-    monkeypatch.setattr(clients, "PATIENCE", 1.0)
-    assert topics.compacted(feed_of(broker, "nowhere")) == ()
-    assert topics.compacted(feed_of(broker, "t", address="127.0.0.1:1")) == ()
+    monkeypatch.setattr(kafka, "PATIENCE", 1.0)
+    assert kafka.compacted_topics(feed_of(broker, "nowhere")) == ()
+    assert kafka.compacted_topics(feed_of(broker, "t", address="127.0.0.1:1")) == ()
 
 
 def test_what_retention_took_before_it_was_read_is_an_error_with_its_number(
@@ -368,16 +366,16 @@ def test_two_machines_at_one_warehouse_read_nothing_twice(
 ) -> None:
     broker.create("race")
     broker.send("race", [Sent(b"a")])
-    feed, look = feed_of(broker, "race"), topics.look
+    feed, look = feed_of(broker, "race"), kafka.look_at_topics
     # An object store knows no locks.
     monkeypatch.setattr(from_topics, "writing", lambda *_: nullcontext())
 
-    def look_while_another_reads(of: Feed) -> list[offset_ranges.Partition]:
-        monkeypatch.setattr(topics, "look", look)
+    def look_while_another_reads(of: Feed) -> list[kafka_offsets.Partition]:
+        monkeypatch.setattr(kafka, "look_at_topics", look)
         land(lake, of)
         return look(of)
 
-    monkeypatch.setattr(topics, "look", look_while_another_reads)
+    monkeypatch.setattr(kafka, "look_at_topics", look_while_another_reads)
     # The step tries again by itself.
     with pytest.raises(TableBusy):
         land(lake, feed)
@@ -420,15 +418,15 @@ def test_a_large_backlog_is_read_by_several_tasks_and_reported(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake = lake.by(SPARK)
-    monkeypatch.setattr(offset_ranges, "SMALLEST", 500)
+    monkeypatch.setattr(kafka_offsets, "SMALLEST", 500)
     monkeypatch.setattr(from_topics, "INTERVAL", 0.2)
     # No topic's name is longer.
     topic = "large".ljust(249, "-")
     broker.create(topic, partitions=2)
     broker.send(topic, [Sent(b"%d" % n, partition=int(n > 2500)) for n in range(3000)])
     feed = feed_of(broker, topic)
-    parts = offset_ranges.divided(
-        topics.backlog(feed, topics.look(feed), {}).ranges,
+    parts = kafka_offsets.divided_ranges(
+        kafka.backlog_of(feed, kafka.look_at_topics(feed), {}).ranges,
         4,
     )
     assert len(parts) == 4
@@ -481,8 +479,8 @@ def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
     broker.send("away", [Sent(b"a")])
     feed = feed_of(broker, "away")
     monkeypatch.setattr(read_topics, "SILENCE", 2.0)
-    looked = topics.look(feed)
-    monkeypatch.setattr(topics, "look", lambda _: looked)
+    looked = kafka.look_at_topics(feed)
+    monkeypatch.setattr(kafka, "look_at_topics", lambda _: looked)
     broker.kill()
     try:
         with pytest.raises(
@@ -569,7 +567,7 @@ def test_a_setting_that_cannot_be_is_named_and_not_shown(
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(UnreadableLanding) as caught:
-        topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t"))
+        kafka.look_at_topics(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t"))
     assert said in str(caught.value)
     assert "hush" not in str(caught.value)
 
@@ -589,20 +587,20 @@ def test_a_broker_that_was_trusted_once_may_be_away() -> None:
 
 def test_what_the_client_logs_can_be_asked_for() -> None:
     feed = Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t")
-    assert clients.settings(feed, {})["log_level"] == 0
-    assert clients.settings(feed, {"WEIR_KAFKA_LOG_LEVEL": "7"})["log_level"] == "7"
+    assert kafka.client_settings(feed, {})["log_level"] == 0
+    assert kafka.client_settings(feed, {"WEIR_KAFKA_LOG_LEVEL": "7"})["log_level"] == "7"
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(clients, "PATIENCE", 2.0)
+    monkeypatch.setattr(kafka, "PATIENCE", 2.0)
     yield
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_broker_that_does_not_answer_is_named_in_bounded_time() -> None:
     with pytest.raises(UnreadableLanding) as caught:
-        topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t,u"))
+        kafka.look_at_topics(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t,u"))
     assert str(caught.value).startswith(
         "feed shop: cannot read kafka://127.0.0.1:1/t,u: the broker does not answer. Check the landing's brokers"
     )
@@ -611,10 +609,10 @@ def test_a_broker_that_does_not_answer_is_named_in_bounded_time() -> None:
 def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
     broker.create("there")
     with pytest.raises(UnreadableLanding) as caught:
-        topics.look(feed_of(broker, "there", "nowhere"))
+        kafka.look_at_topics(feed_of(broker, "there", "nowhere"))
     assert str(caught.value) == (
         f"feed shop: cannot read kafka://{broker.address}/nowhere: there is no such topic."
         " Correct the feed's landing, or create the topic."
     )
     with pytest.raises(UnreadableLanding, match=r"/\.\.: no topic can have this name"):
-        topics.look(feed_of(broker, ".."))
+        kafka.look_at_topics(feed_of(broker, ".."))

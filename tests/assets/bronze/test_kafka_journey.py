@@ -9,8 +9,7 @@ import dagster as dg
 import pytest
 
 from assets.bronze import from_topics
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.automation.jobs import job_name
 from orchestration.cli import explain, run, session, verify
 from orchestration.cli.options import Place

@@ -6,11 +6,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from assets.bookkeeping import ledger
-from assets.bookkeeping.transactions import landed_objects
 from assets.bronze import from_objects
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.control import ledger, progress
+from assets.storage.lake import Lake, Layer
 from orchestration.runs import planning
 from tests.support import made_bronze
 from tests.support.pet_feed import change, drop, lay
@@ -21,23 +19,21 @@ NOON, LATER = "2025-11-20T12", "2025-11-20T13"
 
 
 def test_a_drop_that_was_overwritten_before_it_was_read_holds_nothing_back(lake: Lake) -> None:
-    landed_objects.note_landed(
-        lake, FEED, [(NOON, "a", "g1"), (LATER, "b", "g1"), (LATER, "c", "g1")]
-    )
+    progress.note_landed(lake, FEED, [(NOON, "a", "g1"), (LATER, "b", "g1"), (LATER, "c", "g1")])
     made_bronze.append(lake, FEED, (NOON, "a", "g1", 1))
     # Neither it nor its window has been accounted for: both are unread.
-    assert landed_objects.unread(lake, FEED) == [NOON, LATER]
-    landed_objects.note_landed(lake, FEED, [(LATER, "b", "g2")])
+    assert progress.unread_windows(lake, FEED) == [NOON, LATER]
+    progress.note_landed(lake, FEED, [(LATER, "b", "g2")])
     made_bronze.append(lake, FEED, (LATER, "b", "g2", 1))
     there = {(LATER, "b", "g2"), (LATER, "c", "g1")}
-    landed_objects.forget_unreadable(lake, FEED, there)
-    landed = lake.in_process_table(Layer.LANDED, "zoo", columns=landed_objects.LANDED).rows()
+    progress.forget_unreadable(lake, FEED, there)
+    landed = lake.in_process_table(Layer.LANDED, "zoo", columns=progress.LANDED).rows()
     assert [tuple(row.values()) for row in landed] == [
         (NOON, "a", "g1"), (LATER, "b", "g2"), (LATER, "c", "g1"),
     ]  # fmt: skip
     # The third object is gone from the landing, too.
-    landed_objects.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
-    landed = lake.in_process_table(Layer.LANDED, "zoo", columns=landed_objects.LANDED).rows()
+    progress.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
+    landed = lake.in_process_table(Layer.LANDED, "zoo", columns=progress.LANDED).rows()
     assert {row["object"] for row in landed} == {"a", "b"}
 
 

@@ -11,20 +11,17 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from assets.bronze import bronze_asset, operation_gaps
-from assets.bronze.offset_gaps import bronze_check_specs
-from assets.bronze.operation_gaps import Counting, Gap, gaps_in
-from assets.delta import in_process_table
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.bronze import asset, checks
+from assets.bronze.checks import Counting, Gap, bronze_check_specs, operation_gaps_in
+from assets.storage import in_process_table
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
-from orchestration.runs import execute
-from orchestration.runs.plan import Plan
+from orchestration.runs import execution
+from orchestration.runs.planning import Plan
 from tests.support.made_bronze import COLUMNS, NOON
 from tests.support.pet_feed import PETS, change, lay
-from transforms.families.arcion.operation_counts import operations_so_far
-from transforms.feed.checks import CheckSetting
-from transforms.feed.feed import Feed
+from transforms.families.arcion import operations_so_far
+from transforms.feed.feed import CheckSetting, Feed
 
 WINDOW = "2025-11-20T03"
 FEED = Feed("zoo", "arcion_s3_json", "/drops")
@@ -65,7 +62,7 @@ def test_only_a_jump_in_every_reading_is_a_gap(
     totals: list[tuple[str, int]], gaps: list[int]
 ) -> None:
     records = [Counting(line, *one) for line, one in enumerate(totals, start=1)]
-    assert [gap.missing for gap in gaps_in("o", reversed(records))] == gaps
+    assert [gap.missing for gap in operation_gaps_in("o", reversed(records))] == gaps
 
 
 @pytest.fixture
@@ -90,16 +87,16 @@ def lake(tmp_path: Path) -> Lake:
 
 
 def test_what_is_missing_is_named_for_whom_asks(lake: Lake) -> None:
-    gaps = operation_gaps.operation_gaps(lake, ASKED, [WINDOW])
+    gaps = checks.operation_gaps(lake, ASKED, [WINDOW])
     assert gaps == [Gap("cut", 2, 2)]
-    (failed,) = operation_gaps.operation_checks(lake, ASKED, gaps, [WINDOW])
-    (passed,) = operation_gaps.operation_checks(lake, ASKED, [], [WINDOW])
+    (failed,) = checks.operation_checks(lake, ASKED, gaps, [WINDOW])
+    (passed,) = checks.operation_checks(lake, ASKED, [], [WINDOW])
     assert (failed.passed, passed.passed) == (False, True)
     assert "- `cut line 2: 2 missing before it" in str(failed.description)
     assert [spec.name for spec in bronze_check_specs(ASKED)] == ["operation_counts_have_no_gap"]
 
-    assert operation_gaps.operation_gaps(lake, FEED, [WINDOW]) == []
-    assert operation_gaps.operation_checks(lake, FEED, [], [WINDOW]) == []
+    assert checks.operation_gaps(lake, FEED, [WINDOW]) == []
+    assert checks.operation_checks(lake, FEED, [], [WINDOW]) == []
     assert bronze_check_specs(FEED) == []
 
 
@@ -116,7 +113,7 @@ def test_records_in_any_order_have_the_same_gaps(
     )
     monkeypatch.setattr(in_process_table, "_BATCH", 1)
     for one in (lake, backwards):
-        assert operation_gaps.operation_gaps(one, ASKED, [WINDOW]) == [Gap("cut", 2, 2)]
+        assert checks.operation_gaps(one, ASKED, [WINDOW]) == [Gap("cut", 2, 2)]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -125,7 +122,7 @@ def test_a_run_reports_the_gap_and_goes_on(tmp_path: Path) -> None:
     feed = replace(ASKED, landing=str(tmp_path / "drops"), tables={"pets": PETS})
     with dg.DagsterInstance.ephemeral() as instance:
         tables = lake_of(str(tmp_path / "tables"))
-        (outcome,) = execute.run([Plan(feed, [WINDOW], [], [])], tables, instance)
+        (outcome,) = execution.run_plans([Plan(feed, [WINDOW], [], [])], tables, instance)
     assert not outcome.failed
     (check,) = [one for one in outcome.checks if one.asset_key.path[0] == "bronze"]
     assert (check.passed, check.check_name) == (False, "operation_counts_have_no_gap")
@@ -149,5 +146,5 @@ def test_a_run_reports_the_gap_and_goes_on(tmp_path: Path) -> None:
     ],
 )
 def test_bronze_has_the_check_that_its_feed_asks_for(feed: Feed, name: str | None) -> None:
-    found = [key.name for key in bronze_asset.build(feed).check_keys]
+    found = [key.name for key in asset.build(feed).check_keys]
     assert found == ([name] if name else [])

@@ -11,8 +11,7 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.bronze.from_objects import LandingDiff
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from transforms.errors import TableBusy
 from transforms.feed.feed import Feed
 

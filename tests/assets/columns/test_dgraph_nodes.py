@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets.columns import dgraph_nodes
-from transforms.feed.graph_types import Predicate
+from transforms.feed.feed import Predicate
 
 TRIPLES = (
     "namespace decimal(20,0), uid decimal(20,0), predicate string, value string, value_type string"

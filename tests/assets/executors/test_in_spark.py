@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assets.executors.in_spark import in_bytes
+from assets.executors.spark import size_in_bytes
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from assets.executors.in_spark import in_bytes
     ],
 )
 def test_a_size_is_read_as_spark_reads_it(size: str, expected: int) -> None:
-    assert in_bytes(size) == expected
+    assert size_in_bytes(size) == expected

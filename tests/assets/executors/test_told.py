@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from assets.executors.told import by, executors_of
+from assets.executors.choice import done_by, executors_of
 
 
 def test_a_line_of_the_log_ends_with_who_did_the_work() -> None:
-    assert by("spark") == " (spark)"
-    assert by("in-process", "spark") == " (in-process, spark)"
-    assert by() == ""
+    assert done_by("spark") == " (spark)"
+    assert done_by("in-process", "spark") == " (in-process, spark)"
+    assert done_by() == ""
 
 
 def test_the_metadata_names_them_or_is_not_there() -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from tests.support.bringing import run
 from tests.support.pet_feed import lay
 from transforms.feed.feed import Feed, Table

@@ -11,14 +11,13 @@ from typing import Any, NoReturn
 import pytest
 
 from assets.bronze import from_objects
-from assets.delta.in_process_table import InProcessTable
-from assets.delta.spark_table import SparkTable
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
-from assets.upkeep import compaction
+from assets.gold import apply
+from assets.maintenance import compaction
+from assets.silver import derive
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Lake, Layer
+from assets.storage.spark_table import SparkTable
 from orchestration.runs import planning
 from tests.laws.drawn import model_format
 from tests.laws.drawn.model_histories import to_record
@@ -135,8 +134,8 @@ def test_a_foreign_second_row_of_a_key_is_counted(lake: Lake, folder: Path) -> N
     gold.append(gold.read())
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 2, {"id": "1"}, {"name": "Ava"})))
     from_objects.land(lake, feed, ["2025-11-20T04"])
-    derive_windows.derive(lake, feed, ["2025-11-20T04"])
-    assert apply_table.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
+    derive.derive(lake, feed, ["2025-11-20T04"])
+    assert apply.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
 
 
 def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
@@ -157,9 +156,11 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
     lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
     from_objects.land(lake, feed, ["2025-11-20T05"])
     with monkeypatch.context() as broken:
-        broken.setattr("assets.delta.in_process_table.InProcessTable.replace_windows", interrupted)
+        broken.setattr(
+            "assets.storage.in_process_table.InProcessTable.replace_windows", interrupted
+        )
         with pytest.raises(KeyboardInterrupt):
-            derive_windows.derive(lake, feed, ["2025-11-20T05"])
+            derive.derive(lake, feed, ["2025-11-20T05"])
     assert lake.table(Layer.SILVER, "zoo").read().count() == 2
     # A run on other windows meets it there; then comes its own.
     lay(folder, "2025-11-20/03/c.jsonl", event(0, "1", {}))

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from assets.delta.delta_rs import CHANGE_FEED
 from assets.executors.choice import SPARK
-from assets.gold.apply import apply_table
-from assets.gold.table_properties import CONSTRAINT
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.upkeep import compaction
+from assets.gold import apply
+from assets.gold.tables import CONSTRAINT
+from assets.maintenance import compaction
+from assets.storage.delta_rs import CHANGE_FEED
+from assets.storage.lake import Lake, Layer
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed
 
@@ -80,7 +79,7 @@ def test_a_rebuild_ends_a_change_feed_that_is_not_asked_for(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_earlier_builds_made_it(lake, feed)
-    apply_table.apply(lake, feed, PETS, ["2025-11-20T03"], full_rebuild=True)
+    apply.apply(lake, feed, PETS, ["2025-11-20T03"], full_rebuild=True)
     assert properties(lake).get(CHANGE_FEED) != "true"
     assert names(lake, feed) == {1: "Ada"}
 

@@ -11,10 +11,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from assets.gold.apply import apply_table
-from assets.gold.table_properties import CONSTRAINT, WHOLE_KEY
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.gold import apply
+from assets.gold.tables import CONSTRAINT, WHOLE_KEY
+from assets.storage.lake import Lake, Layer
 from tests.assets.test_yugabyte import feed_of, message, object_name, response
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed
@@ -92,4 +91,4 @@ def test_gold_of_a_table_without_a_key_refuses_a_row_that_is_none(lake: Lake, fo
     assert "_weir_copy" in gold.properties()[CONSTRAINT]
     with pytest.raises((PySparkException, Py4JJavaError), match=WHOLE_KEY):
         gold.append(gold.read().withColumn("_weir_key", F.lit(None).cast("string")))
-    assert apply_table.apply(lake, feed, feed.tables["pets"], [FIRST]).keys == 0
+    assert apply.apply(lake, feed, feed.tables["pets"], [FIRST]).keys == 0

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from assets.gold.plan import FeedPlan, has_several_streams
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from tests.assets.gold.test_tigergraph_checks import LIKES, declared, person
 from tests.support.pet_feed import bring, drop, lay
 from transforms.feed.feed import Feed

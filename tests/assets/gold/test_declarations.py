@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from assets.gold import gold_tables
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import findings
+from assets.gold import apply, tables
+from assets.silver import checks
+from assets.storage.lake import Lake, Layer
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed, Table
@@ -32,7 +30,7 @@ def test_two_source_tables_do_not_share_a_gold_table(lake: Lake, folder: Path) -
     # The window is done all the same: only that table stays as it was, until the feed file says more.
     assert planning.due(lake, feed).windows == []
     assert names(lake, feed) == {1: "Ada"}
-    (stopped,) = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"]).stopped.values()
+    (stopped,) = apply.apply(lake, feed, PETS, ["2025-11-20T04"]).stopped.values()
     why = str(stopped.fault)
     assert "main.farm.pets and main.zoo.pets" in why
     assert "table_names: schema" in why
@@ -65,7 +63,7 @@ def test_a_changed_declaration_makes_every_window_due_and_gold_is_rebuilt(
     # Windows far apart are separate runs: the first leaves gold as it was, the last brings it all.
     bring(lake, after, ["2025-11-20T03"])
     assert "age" not in lake.table(Layer.GOLD, "zoo", "pets").read().columns
-    waiting = apply_table.apply(lake, after, wider, ["2025-11-20T03"])
+    waiting = apply.apply(lake, after, wider, ["2025-11-20T03"])
     assert waiting.waits_for == ("2025-11-20T05",)
     bring(lake, after, ["2025-11-20T05"])
     rows = lake.table(Layer.GOLD, "zoo", "pets").read().collect()
@@ -80,9 +78,7 @@ def test_changes_of_an_undeclared_table_wait_in_silver_and_are_named(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     _, made = bring(lake, feed)
     assert made.violations["tables_are_declared"] == 1
-    listed, _, lines = findings.samples(lake, made.findings)["tables_are_declared"].partition(
-        "\n\n"
-    )
+    listed, _, lines = checks.samples(lake, made.findings)["tables_are_declared"].partition("\n\n")
     assert listed == "- `main.zoo.toys`"
     assert lines.startswith("```yaml\ntables:\n  toys:")
     waiting = (
@@ -122,8 +118,8 @@ def test_what_the_feed_does_not_declare_stays_out_of_gold_and_is_named(
     assert names(lake, feed) == {1: "Ada"}
     assert made.violations["tables_are_declared"] == 1
     assert made.violations["columns_are_declared"] == 1
-    assert findings.samples(lake, made.findings)["columns_are_declared"] == "- `pets.nickname`"
-    assert findings.samples(lake, made.findings)["tables_are_declared"].startswith(
+    assert checks.samples(lake, made.findings)["columns_are_declared"] == "- `pets.nickname`"
+    assert checks.samples(lake, made.findings)["tables_are_declared"].startswith(
         "- `main.farm.pets`\n"
     )
 
@@ -137,7 +133,7 @@ def test_a_name_in_a_record_cannot_leave_the_warehouse(lake: Lake, folder: Path)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, table_names="schema")
     bring(lake, feed)
     assert names(lake, feed, "zoo__pets") == {1: "Ada"}
-    assert list(gold_tables.mirrors(lake, feed)) == ["zoo__pets"]
+    assert list(tables.mirrors(lake, feed)) == ["zoo__pets"]
     refused = lake.table(Layer.QUARANTINE, "zoo").read().select("table", "reason").collect()
     assert [tuple(row) for row in refused] == [("../../../elsewhere__pets", "unfit_table_name")]
 

@@ -12,14 +12,12 @@ import pytest
 
 from assets.audit import explain
 from assets.audit.status import status_of
-from assets.bookkeeping import discovered_tables
-from assets.gold import gold_tables
-from assets.gold.apply import apply_table
+from assets.control import discovered_tables
+from assets.gold import apply, tables
 from assets.gold.plan import plan_of
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.upkeep import compaction
-from assets.upkeep.compaction_plans import Plan
+from assets.maintenance import compaction
+from assets.maintenance.plan import Plan
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
@@ -156,9 +154,7 @@ def test_a_table_with_contradictions_stops_alone_and_is_reported_by_name(
         == 2
     )
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
-    (compacted,) = compaction.compact_feed(
-        lake, feed, gold_tables.mirrors(lake, feed), dry_run=True
-    )
+    (compacted,) = compaction.compact_feed(lake, feed, tables.mirrors(lake, feed), dry_run=True)
     assert compacted.table == "a.b"
     said = capsys.readouterr().out
     assert "proved   gold.zoo.a.b" in said
@@ -216,7 +212,7 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
     for window in ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05"):
         bring(lake, feed, [window])
         for table in discovered_tables.discovered(lake, feed).values():
-            apply_table.apply(lake, feed, table, [window])
+            apply.apply(lake, feed, table, [window])
     assert gold(lake) == [{"id": 3, "name": "Kim"}]
     waiting = lake.table(Layer.SILVER, "zoo").read().where("declared IS NULL").count()
     assert waiting == 4
@@ -283,7 +279,7 @@ def test_gold_makes_no_more_new_tables_than_the_setting_says_and_existing_ones_g
     lay(folder, "2025-11-20/04/b.jsonl", drop(*many))
     run(bounded, feed)
     assert [row["id"] for row in gold(lake, "z")] == [1, 2]
-    assert list(gold_tables.mirrors(bounded, feed)) == ["a", "z"]
+    assert list(tables.mirrors(bounded, feed)) == ["a", "z"]
     assert not lake.table(Layer.GOLD, "zoo", "b").exists()
     (line,) = [
         one

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from assets.audit.epoch_effects import effects_of
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.epoch_effects import effects_of
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed.decisions import Epoch

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from assets.executors.choice import IN_PROCESS
-from assets.gold.applied import Applied
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.gold.fold import Applied
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import applied, change, lay
 from transforms.feed.feed import Feed, LossGuard, Table

@@ -10,8 +10,7 @@ import pytest
 
 from assets.executors.choice import AUTO, SPARK
 from assets.gold.silver_by_spark import SilverBySpark
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed, Table
 

@@ -11,22 +11,22 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping import decisions
-from assets.bookkeeping.choice import Choice
+from assets.control import decisions
+from assets.control.choice import Choice
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.applied import Applied
-from assets.gold.apply import apply_table
-from assets.gold.apply_reports import samples_of, violations_of
+from assets.gold import apply
+from assets.gold.checks import samples_of, violations_of
+from assets.gold.fold import Applied
 from assets.gold.plan import plan_of
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.upkeep import compaction, compaction_plans
-from assets.upkeep.compaction import Compacted
-from assets.upkeep.history_by_spark import HistoryBySpark
-from assets.upkeep.history_in_process import HistoryInProcess
+from assets.maintenance import compaction
+from assets.maintenance import plan as compaction_plans
+from assets.maintenance.compaction import Compacted
+from assets.maintenance.history_by_spark import HistoryBySpark
+from assets.maintenance.history_in_process import HistoryInProcess
+from assets.storage.lake import Lake, Layer
 from expectations.gold import NO_LOSS_IS_HELD, SNAPSHOTS_NAME_EVERY_ROW
-from orchestration.cli.answers.answer import Answer
-from orchestration.cli.decisions import release
+from orchestration.cli import release
+from orchestration.cli.answer import Answer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import applied, lay
 from transforms.compaction_watermarks import CompactionWatermark
@@ -184,7 +184,7 @@ def test_a_truncate_waits_too_and_a_rebuild_leaves_it_out(lake: Lake, tmp_path: 
     assert "truncate (2026-11-20/02/item.jsonl line 1) would remove 10 rows" in shown(done)
     assert shop.keys == [*range(10), 11]
     windows = ["2026-11-20T01", "2026-11-20T02"]
-    apply_table.apply(lake, shop.feed, ITEM, windows, full_rebuild=True)
+    apply.apply(lake, shop.feed, ITEM, windows, full_rebuild=True)
     assert shop.keys == [*range(10), 11]
     text = done.held[0].partition("weir release shop ")[2].partition("`")[0]
     assert not shop.release(text).held
@@ -220,7 +220,7 @@ def test_what_is_kept_never_acts_and_compaction_waits_for_the_decision(
     assert len(after.held_back_by) == len(before.held_back_by) - 1
     assert not shop.run(["2026-11-20T02"]).held
     windows = [f"2026-11-20T{hour:02}" for hour in (1, 2, 3, 6)]
-    apply_table.apply(lake, shop.feed, ITEM, windows, full_rebuild=True)
+    apply.apply(lake, shop.feed, ITEM, windows, full_rebuild=True)
     assert shop.keys == [*range(10), 11]
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import functions as F
 
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.upkeep import compaction
+from assets.maintenance import compaction
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import verify
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names

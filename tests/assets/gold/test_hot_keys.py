@@ -12,10 +12,10 @@ import pytest
 
 from assets.executors.choice import AUTO
 from assets.gold.silver_by_spark import SilverBySpark
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
+from transforms.change import Change
 from transforms.feed.feed import Feed, Table
-from transforms.gold.change import Change
 from transforms.gold.fold_rows import CHANGE, FOLD_ROWS
 from transforms.gold.key_groups import FoldInput
 from transforms.gold.stages import FromHistory, OntoGold

@@ -9,14 +9,13 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
+from assets.control import progress
 from assets.executors.choice import IN_PROCESS
-from assets.gold.applied import Applied
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
+from assets.gold import apply
+from assets.gold.fold import Applied
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.laws.crashes import killed_at
 from tests.support.pet_feed import change, drop, lay
@@ -55,9 +54,9 @@ class Zoo:
         feed = Feed("zoo", "arcion_s3_json", str(self.folder), tables={"pets": self.table})
         windows = [f"2025-11-20T{hour}" for hour in hours]
         from_objects.land(self.lake, feed, windows)
-        derive_windows.derive(self.lake, feed, windows)
-        done = apply_table.apply(self.lake, feed, self.table, windows)
-        window_progress.finish(self.lake, feed, windows)
+        derive.derive(self.lake, feed, windows)
+        done = apply.apply(self.lake, feed, self.table, windows)
+        progress.finish(self.lake, feed, windows)
         return done
 
     def commits(self) -> dict[str, int]:

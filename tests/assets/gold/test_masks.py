@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from assets.executors.choice import SPARK
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.table_properties import CONSTRAINT
-from assets.layers import Layer
+from assets.gold.tables import CONSTRAINT
+from assets.storage.lake import Layer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed, Table

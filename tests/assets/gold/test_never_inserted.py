@@ -9,9 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.apply_reports import samples_of, violations_of
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.gold.checks import samples_of, violations_of
+from assets.storage.lake import Lake, Layer
 from expectations.gold import ROWS_WERE_INSERTED
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, applied, change, drop, lay

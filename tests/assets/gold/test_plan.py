@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 from assets.bronze import from_objects
-from assets.delta.in_process_table import InProcessTable
 from assets.executors.choice import IN_PROCESS
-from assets.gold.apply import apply_feed
+from assets.gold import apply
 from assets.gold.plan import FeedPlan
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
+from assets.silver import derive
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
@@ -54,7 +53,7 @@ class Reads:
 
 def land(lake: Lake, feed: Feed, window: str) -> None:
     from_objects.land(lake, feed, [window])
-    derive_windows.derive(lake, feed, [window])
+    derive.derive(lake, feed, [window])
 
 
 def test_the_control_tables_are_read_once_for_all_gold_tables(
@@ -70,12 +69,12 @@ def test_the_control_tables_are_read_once_for_all_gold_tables(
         lay(folder, f"{window.replace('T', '/')}/a.json", drop(*of_both))
 
     land(lake, feed, LATER)
-    apply_feed.apply_tables(lake, feed, [ANIMALS, OWNERS], [LATER])
+    apply.apply_tables(lake, feed, [ANIMALS, OWNERS], [LATER])
     # What comes late asks for history, and so for more of silver than the window.
     land(lake, feed, EARLIER)
     with monkeypatch.context() as patch:
         reads = Reads(patch)
-        results = apply_feed.apply_tables(lake, feed, [ANIMALS, OWNERS], [EARLIER])
+        results = apply.apply_tables(lake, feed, [ANIMALS, OWNERS], [EARLIER])
     assert [result.done.keys_with_late_events for result in results] == [1, 1]
     assert reads.afterwards == {}
     assert set(reads.while_planning.values()) == {1}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from assets.bronze import from_objects
-from assets.gold.apply import apply_table
+from assets.gold import apply
 from assets.gold.range_deletes import effect_lines
-from assets.lake import Lake
-from assets.silver import derive_windows, findings
+from assets.silver import checks, derive
+from assets.storage.lake import Lake
 from tests.laws.drawn import model_format
 from tests.laws.drawn.model_histories import to_record
 from tests.laws.oracle.event import Event, Transaction
@@ -48,7 +48,7 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     assert made.violations["no_transaction_is_overdue"] == 0
     assert (
         "- `t: open: 1 change since window 2025-11-20T03 (0 hours)"
-        in (findings.samples(lake, made.findings)["every_transaction_is_committed"])
+        in (checks.samples(lake, made.findings)["every_transaction_is_committed"])
     )
 
     truncates = [
@@ -58,12 +58,12 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     lay(folder, "2025-11-20/05/b.jsonl", lines(*truncates, born(3, 6)))
     window = ["2025-11-20T05"]
     from_objects.land(lake, feed, window)
-    made = derive_windows.derive(lake, feed, window)
+    made = derive.derive(lake, feed, window)
     assert made.violations["no_transaction_is_overdue"] == 1
-    assert findings.samples(lake, made.findings)["no_transaction_is_overdue"].startswith(
+    assert checks.samples(lake, made.findings)["no_transaction_is_overdue"].startswith(
         "- `t: never_committed: 1 change"
     )
-    done = apply_table.apply(lake, feed, PETS, window)
+    done = apply.apply(lake, feed, PETS, window)
     # Only some are reported: a stream may have as many of them as it has events.
     assert effect_lines(done.tables[0].range_deletes) == [
         "truncate of the whole table (2025-11-20/05/b.jsonl line 1) removed 2 rows",
@@ -102,7 +102,7 @@ def test_a_window_with_an_unread_object_holds_a_transaction_back(
     lay(folder, "2025-11-20/03/c.jsonl", lines(commit))
     made = bring(lake, feed, ["2025-11-20T03"])[1]
     assert names(lake, feed) == {}
-    assert findings.samples(lake, made.findings)["every_transaction_is_committed"].endswith(
+    assert checks.samples(lake, made.findings)["every_transaction_is_committed"].endswith(
         "windows with drops that are not read yet: 2025-11-20T02`"
     )
     bring(lake, feed)

@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from assets.bookkeeping import decisions
-from assets.bookkeeping.added_columns import with_added
-from assets.bookkeeping.redeclared import DECLARATION
 from assets.bronze import from_objects
+from assets.control import decisions
+from assets.control.discovered_tables import with_added
+from assets.control.progress import DECLARATION
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
-from orchestration.cli import verify
-from orchestration.cli.decisions import release
+from assets.gold import apply
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
+from orchestration.cli import release, verify
 from orchestration.cli.rebuild import rebuild_in
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -150,7 +148,7 @@ def test_a_declaration_that_changed_is_followed_or_refused(lake: Lake, folder: P
     def refused(table: Table) -> str:
         after = replace(feed, tables={**feed.tables, table.name: table})
         with pytest.raises((SchemaChangeRefused, KeyDrift)) as caught:
-            apply_table.apply(lake, after, table, [FIRST])
+            apply.apply(lake, after, table, [FIRST])
         return str(caught.value)
 
     narrow = replace(before, columns={**before.columns, "age": "int"})
@@ -191,7 +189,7 @@ def test_a_table_is_made_again_under_another_key_where_a_person_asks_for_it(
     other = replace(feed, tables={"pets": replace(by_id, key=("name",))})
     lay(folder, "2025-11-20/05/a.json", drop(change("I", 4, after={"id": "7", "name": "Bo"})))
     with pytest.raises(KeyDrift, match=r"has the key \[id\].*or `weir rebuild zoo`"):
-        apply_table.apply(lake, other, other.tables["pets"], [FIRST])
+        apply.apply(lake, other, other.tables["pets"], [FIRST])
     for window in (FIRST, SECOND):
         from_objects.land(lake, other, [window])
     assert rebuild_in(lake, other) == 0
@@ -232,7 +230,7 @@ def test_a_declaration_that_is_put_back_before_gold_has_followed_leaves_nothing_
 
     other = replace(feed, tables={**feed.tables, "pets": OTHERWISE[change_of]})
     # The run ends here: gold refuses, or is killed before it has followed.
-    derive_windows.derive(lake, other, [FIRST])
+    derive.derive(lake, other, [FIRST])
     assert planning.due(lake, feed).windows == [FIRST]
     cows = lake.in_process_table(Layer.GOLD, "zoo", "cows")
     assert cows.properties[DECLARATION] == table_digest(feed, COWS)
@@ -352,7 +350,7 @@ def test_a_wrong_since_is_refused(lake: Lake, folder: Path) -> None:
     with pytest.raises(
         SchemaChangeRefused, match=r"since 2025-11-20T05, and events of window 2025-11-20T03"
     ):
-        apply_table.apply(lake, after, aged, [FIRST])
+        apply.apply(lake, after, aged, [FIRST])
     assert names(lake, feed) == {1: "Ada"}
 
 

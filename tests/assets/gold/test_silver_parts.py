@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from assets.delta.in_process_table import DataFile, InProcessTable
-from assets.gold import silver_parts
-from assets.gold.silver_parts import KeptRows
+from assets.gold import plan
+from assets.gold.plan import KeptRows
+from assets.storage.in_process_table import DataFile, InProcessTable
 
 ROWS = pa.table({"table": ["item", "order"], "key": ["1", "2"]})
 
@@ -39,7 +39,7 @@ def test_a_file_is_read_once_for_the_same_columns(stored: Path) -> None:
 
 
 def test_rows_beyond_the_room_are_read_again(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(silver_parts, "MOST_BYTES", ROWS.nbytes - 1)
+    monkeypatch.setattr(plan, "MOST_BYTES", ROWS.nbytes - 1)
     kept, file = kept_of(stored), DataFile(stored.name, 0, 2, {})
     assert kept.read_file(file, ["table", "key"]).equals(ROWS)
     stored.unlink()

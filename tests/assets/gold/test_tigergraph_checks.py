@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from assets.gold import tigergraph_checks
-from assets.gold.gold_tables import mirrors
+from assets.gold import tigergraph
 from assets.gold.plan import plan_of
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.upkeep import compaction_plans
-from assets.upkeep.history_in_process import HistoryInProcess
+from assets.gold.tables import mirrors
+from assets.maintenance import plan as compaction_plans
+from assets.maintenance.history_in_process import HistoryInProcess
+from assets.storage.lake import Lake, Layer
 from expectations import tigergraph as rules
 from orchestration.cli import verify
 from orchestration.feeds.load import load_feed
@@ -124,7 +123,7 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
     lay(folder, "2025-11-20/06/d.jsonl", drop(person(2, 5, 70, "e", visits=1)))
     bring(lake, feed)
     assert rows(lake, "vertex_Person") == {("b", 0), ("c", 2), ("d", 7), ("e", 1)}
-    assert tigergraph_checks.check(lake, feed).violations == dict.fromkeys(
+    assert tigergraph.check_graph(lake, feed).violations == dict.fromkeys(
         (rule.name for rule in rules.RULES), 0
     )
     for name, table in mirrors(lake, feed).items():
@@ -155,7 +154,7 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         ),
     )
     bring(lake, feed)
-    found = tigergraph_checks.check(lake, feed)
+    found = tigergraph.check_graph(lake, feed)
     assert found.violations == {
         "tids_rise_with_source_time": 1,
         "no_dangling_edge": 0,
@@ -174,4 +173,4 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         "_weir_event_at + INTERVAL 1 HOUR AS _weir_event_at",
     )
     later.localCheckpoint().write.format("delta").mode("overwrite").save(tombstones.path)
-    assert tigergraph_checks.check(lake, feed).violations["no_dangling_edge"] == 1
+    assert tigergraph.check_graph(lake, feed).violations["no_dangling_edge"] == 1

@@ -12,16 +12,15 @@ import pytest
 from pyspark.errors import PySparkException
 
 from assets.columns.bronze import BRONZE
+from assets.executors.task_errors import WorkerLost, raise_clearly
 from assets.landing.landings import open_landing
 from assets.landing.read_objects import rows_of
 from assets.landing.spark_source import RecordReader, TaskPart, _Plan, batches
-from assets.task_errors import WorkerLost, raise_clearly
 from transforms.errors import RecordFailed
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.record import Record
-from transforms.records.limits import DEFAULTS, Limits
-from transforms.task_failures import TaskFailed
+from transforms.record import DEFAULT_LIMITS, Limits, Record
+from transforms.task_errors import TaskFailed
 
 SMALL = Limits(largest_object=1_000, largest_record=100)
 
@@ -72,14 +71,14 @@ def test_an_unforeseen_error_names_feed_object_and_line(
     tmp_path: Path, error: Exception, message: str
 ) -> None:
     def broken(
-        data: bytes, given: Feed, object_name: str, limits: Limits = DEFAULTS
+        data: bytes, given: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
     ) -> Iterator[Record]:
         yield Record(7, 0, data)
         raise error
 
     (tmp_path / "a.json").write_bytes(b"{}")
     objects = tuple(open_landing(feed(tmp_path)).list())
-    plan = _Plan(lambda part: rows_of(feed(tmp_path), broken, DEFAULTS, part), [objects])
+    plan = _Plan(lambda part: rows_of(feed(tmp_path), broken, DEFAULT_LIMITS, part), [objects])
     with pytest.raises(TaskFailed) as failure:
         list(RecordReader(plan, BRONZE).read(TaskPart(objects)))
     # Spark carries the text of a task's error, and nothing else of it.

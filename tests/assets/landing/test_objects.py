@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.landing.folder_landing import FolderLanding
-from assets.landing.landings import open_landing
-from assets.landing.s3_landing import S3Landing
+from assets.landing.landings import FolderLanding, S3Landing, open_landing
 from tests.services.seaweed import ACCESS_KEY, SECRET_KEY, Store
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed

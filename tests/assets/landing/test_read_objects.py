@@ -22,8 +22,7 @@ from tests.services.seaweed import Store
 from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey
-from transforms.record import Record
-from transforms.records.limits import DEFAULTS, Limits
+from transforms.record import DEFAULT_LIMITS, Limits, Record
 
 REGION = Table(
     name="region",
@@ -230,7 +229,7 @@ def test_the_generation_is_that_of_what_was_read(spark: SparkSession, tmp_path: 
 
 def test_a_splitter_of_ones_own_can_be_given(spark: SparkSession, tmp_path: Path) -> None:
     def halves(
-        data: bytes, given: Feed, object_name: str, limits: Limits = DEFAULTS
+        data: bytes, given: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
     ) -> Iterator[Record]:
         yield Record(1, 0, data[:2], header=given.name)
         yield Record(1, 2, data[2:], header=object_name)

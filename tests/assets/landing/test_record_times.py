@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assets.landing.kafka.record_times import moment_of, window_of
+from assets.landing.kafka_offsets import moment_of, window_of
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from assets.landing import probing
-from assets.landing.probing import probe
-from assets.onboarding import sampling
+from assets.landing import probe
+from assets.landing.probe import probe_landing
+from assets.onboarding import sample
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
 from tests.support.onboarded import onboarded
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
-from transforms.proposing.recognising import FormatUnclear
+from transforms.onboarding.recognition import FormatUnclear
 
 pytestmark = pytest.mark.services
 
@@ -65,17 +65,17 @@ def test_a_prefix_of_s3_is_onboarded(bucket: Store) -> None:
 def test_of_a_large_bucket_little_is_listed_and_read(
     bucket: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampling, "MOST_LISTED", 3)
-    monkeypatch.setattr(sampling, "MOST_OF_OBJECT", 1_000)
-    monkeypatch.setattr(probing, "MOST_LISTED", 3)
+    monkeypatch.setattr(sample, "MOST_LISTED", 3)
+    monkeypatch.setattr(sample, "MOST_OF_OBJECT", 1_000)
+    monkeypatch.setattr(probe, "MOST_LISTED", 3)
     many = b"\n".join(envelope(number) for number in range(100))
     bucket.put("large", {f"{number}.json": many for number in range(6)})
     told: list[str] = []
-    found = sampling.sample(Feed("large", "", "s3://large/", files="**"), 2, told.append)
+    found = sample.sample_landing(Feed("large", "", "s3://large/", files="**"), 2, told.append)
     assert (found.listed, found.is_all_listed) == (3, False)
     assert len(found.objects) == len(told) == 2
     assert all(one.is_cut and len(one.data) == 1_000 for one in found.objects)
-    seen = probe(Feed("large", "arcion_s3_json", "s3://large/"))
+    seen = probe_landing(Feed("large", "arcion_s3_json", "s3://large/"))
     assert (seen.drops, seen.is_all) == (3, False)
 
 
@@ -87,15 +87,17 @@ def test_what_s3_refuses_is_said_with_a_remedy(
     bucket.put("empty", {})
     with pytest.raises(UnreadableLanding, match="no drop is there yet"):
         onboarded("s3://empty/")
-    assert probe(Feed("zoo", "debezium", "s3://empty/")).in_words() == "reachable, and empty"
+    assert (
+        probe_landing(Feed("zoo", "debezium", "s3://empty/")).in_words() == "reachable, and empty"
+    )
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(UnreadableLanding, match=r"cannot read s3://empty/"):
         onboarded("s3://empty/")
-    quarantined = probe(Feed("zoo", "debezium", "s3://empty/"))
+    quarantined = probe_landing(Feed("zoo", "debezium", "s3://empty/"))
     assert quarantined.fault is not None
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    assert probe(Feed("zoo", "debezium", "s3://empty/")).fault is not None
+    assert probe_landing(Feed("zoo", "debezium", "s3://empty/")).fault is not None
 
 
 def test_a_topic_is_onboarded(broker: Broker) -> None:
@@ -115,11 +117,11 @@ def test_of_a_long_topic_the_beginning_and_the_end_are_read(broker: Broker) -> N
     broker.create("long")
     broker.send("long", [message(number) for number in range(1_000)])
     feed = Feed("long", "debezium", f"kafka://{broker.address}/long")
-    found = sampling.sample(feed, 1, lambda _: None)
+    found = sample.sample_landing(feed, 1, lambda _: None)
     offsets = [one.byte_offset for one in found.of_topics]
     assert offsets == [*range(50), *range(950, 1_000)]
     assert found.listed == 1_000
-    seen = probe(feed)
+    seen = probe_landing(feed)
     assert seen.in_words().startswith("reachable, 1,000 records, newest 2025-11-20 03:00")
 
 
@@ -128,7 +130,7 @@ def test_topics_that_are_empty_or_not_there_or_hold_rubbish_say_so(broker: Broke
     with pytest.raises(UnreadableLanding, match="no record is there yet"):
         onboarded(f"kafka://{broker.address}/nothing")
     feed = Feed("nothing", "debezium", f"kafka://{broker.address}/nothing")
-    assert probe(feed).in_words() == "reachable, and empty"
+    assert probe_landing(feed).in_words() == "reachable, and empty"
     with pytest.raises(UnreadableLanding, match="there is no such topic"):
         onboarded(f"kafka://{broker.address}/nowhere")
     with pytest.raises(UnreadableLanding, match="the broker does not answer"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from assets.quality.table_rows import wanted_columns
-from transforms.feed.checks import DeclaredExpectation
+from assets.quality.declared_checks import wanted_columns
+from transforms.feed.feed import DeclaredExpectation
 
 STORED = pa.schema(
     [

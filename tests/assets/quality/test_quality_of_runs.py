@@ -12,20 +12,18 @@ import dagster as dg
 import pytest
 
 from assets.executors.choice import SPARK
-from assets.lake import Lake
 from assets.quality import declared_checks
-from assets.quality.pages import build_pages_of
-from assets.quality.quality_folder import DATA_DOCS, QualityFolder
+from assets.quality.data_docs import DATA_DOCS, QualityFolder, build_pages_of
+from assets.storage.lake import Lake
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.resources import lake_of
-from orchestration.runs.execute import RANGE_END, RANGE_START
+from orchestration.runs.execution import RANGE_END, RANGE_START
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
 from tests.services.seaweed import Store
 from tests.support.pet_feed import PETS, bring, change, drop, lay
-from transforms.feed.checks import CheckSetting, DeclaredExpectation, DeclaredSuite
-from transforms.feed.feed import Feed
+from transforms.feed.feed import CheckSetting, DeclaredExpectation, DeclaredSuite, Feed
 
 # Dagster's own, and those of Great Expectations and of what it imports.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

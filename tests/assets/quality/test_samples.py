@@ -10,23 +10,21 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from assets.bookkeeping import decisions
-from assets.bookkeeping.decisions import Signature, with_recorded
-from assets.bookkeeping.quarantine import samples, words
-from assets.bookkeeping.quarantine.opened import quarantine_of
-from assets.bookkeeping.quarantine.records import KNOWN, Records
 from assets.bronze import from_objects
-from assets.gold.apply import apply_table
-from assets.gold.apply_reports import samples_of
-from assets.lake import Lake
-from assets.silver import derive_windows, findings
-from assets.silver.derive_windows import Derived
-from assets.upkeep.dismissing import by_object
+from assets.control import decisions
+from assets.control.decisions import Signature, with_recorded
+from assets.gold import apply
+from assets.gold.checks import samples_of
+from assets.maintenance.repair import dismissals_by_object
+from assets.quarantine import words
+from assets.quarantine.records import KNOWN, Records, quarantine_of
+from assets.silver import checks, derive
+from assets.silver.derive import Derived
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, lay
-from transforms.feed.feed import Feed, Table
-from transforms.feed.graph_types import Predicate
-from transforms.formats.dgraph.table import COLUMNS, KEY, TRIPLES
+from transforms.feed.feed import Feed, Predicate, Table
+from transforms.formats.dgraph.decode import COLUMNS, KEY, TRIPLES
 
 FIRST, SECOND = "2025-11-20T03", "2025-11-20T04"
 ADA, AVA = ({"id": "1", "name": name} for name in ("Ada", "Ava"))
@@ -48,16 +46,16 @@ def derived(lake: Lake, feed: Feed, window: str, *records: str | bytes) -> Deriv
     texts = [one.encode() + b"\n" if isinstance(one, str) else one for one in records]
     lay(Path(feed.landing), f"{window[:10]}/{window[-2:]}/a.json", b"".join(texts))
     from_objects.land(lake, feed, [window])
-    return derive_windows.derive(lake, feed, [window])
+    return derive.derive(lake, feed, [window])
 
 
 def test_repeats_are_shown_by_table_and_window(lake: Lake, feed: Feed) -> None:
     insert = change("I", 1, after=ADA)
     made = derived(lake, feed, FIRST, insert, insert, insert)
-    assert findings.samples(lake, made.findings)["no_event_twice"] == f"- `pets: 2 in {FIRST}`"
+    assert checks.samples(lake, made.findings)["no_event_twice"] == f"- `pets: 2 in {FIRST}`"
     clean = derived(lake, feed, SECOND, change("U", 2, ADA, AVA))
-    assert findings.samples(lake, clean.findings)["no_event_twice"] == ""
-    assert "nothing_quarantined" not in findings.samples(lake, clean.findings)
+    assert checks.samples(lake, clean.findings)["no_event_twice"] == ""
+    assert "nothing_quarantined" not in checks.samples(lake, clean.findings)
 
 
 def triple(commit: int, attr: str, value: str | None = "x") -> str:
@@ -85,7 +83,7 @@ def test_predicates_that_nothing_declares_are_named_with_what_may_have_been_mean
         triple(6, "Person.nick", None),
     ]
     made = derived(lake, feed, FIRST, *events)
-    assert findings.samples(lake, made.findings)["predicates_are_declared"].splitlines() == [
+    assert checks.samples(lake, made.findings)["predicates_are_declared"].splitlines() == [
         "- `Person.nick: 3 events; did you mean Person.nik, which is declared and has no event`",
         # What came of Person.name shows that it is no mistake.
         "- `Person.names: 1 event`",
@@ -93,11 +91,11 @@ def test_predicates_that_nothing_declares_are_named_with_what_may_have_been_mean
     assert made.violations["predicates_are_declared"] == 4
     # Of many names the ones with the most events.
     made = derived(lake, feed, SECOND, *(triple(number, f"p{number}") for number in range(10, 25)))
-    found = findings.samples(lake, made.findings)["predicates_are_declared"].splitlines()
+    found = checks.samples(lake, made.findings)["predicates_are_declared"].splitlines()
     assert (found[0], found[9], found[10]) == ("- `p10: 1 event`", "- `p19: 1 event`", "- `5 more`")
     declared_only = derived(lake, feed, "2025-11-20T05", triple(30, "Person.name"))
-    assert "predicates_are_declared" in findings.samples(lake, made.findings)
-    assert findings.samples(lake, declared_only.findings)["predicates_are_declared"] == ""
+    assert "predicates_are_declared" in checks.samples(lake, made.findings)
+    assert checks.samples(lake, declared_only.findings)["predicates_are_declared"] == ""
 
 
 def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) -> None:
@@ -105,7 +103,7 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     made = derived(lake, feed, FIRST, change("I", 1, after=ADA), *wrong, b"{\n")
     assert made.violations["nothing_quarantined"] == 3
     ids = {one.source_location[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
-    in_short, *rest = findings.samples(lake, made.findings)["nothing_quarantined"].split("\n\n")
+    in_short, *rest = checks.samples(lake, made.findings)["nothing_quarantined"].split("\n\n")
     first, by_column, second = in_short.splitlines()
     assert first == (
         f"- `value_does_not_fit: 2 records; first {ids[2]}, 2025-11-20/03/a.json line 2,"
@@ -128,7 +126,7 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     again = derived(lake, feed, SECOND, b"[\n")
     assert (
         len(
-            findings.samples(lake, again.findings)["nothing_quarantined"]
+            checks.samples(lake, again.findings)["nothing_quarantined"]
             .split("\n\n")[0]
             .splitlines()
         )
@@ -144,21 +142,21 @@ def test_only_open_records_are_shown(
     derived(lake, feed, FIRST, *wrong)
     records = quarantine_of(lake, feed).records
     signature = Signature(datetime(2025, 11, 21, tzinfo=UTC), "ann", "torn")
-    decisions.dismiss(lake, feed, by_object(records[:1]), signature)
-    made = derive_windows.derive(lake, feed, [FIRST])
-    shown = findings.samples(lake, made.findings)["nothing_quarantined"]
+    decisions.dismiss(lake, feed, dismissals_by_object(records[:1]), signature)
+    made = derive.derive(lake, feed, [FIRST])
+    shown = checks.samples(lake, made.findings)["nothing_quarantined"]
     assert made.violations["nothing_quarantined"] == 2
     assert [one.id[:12] in shown for one in records] == [False, True, True]
     # Where there are very many, a dismissed one takes no room of theirs.
-    monkeypatch.setattr(samples, "LOOKED_AT", 1)
-    shown = samples.of_windows(lake, with_recorded(lake, feed), [FIRST])
+    monkeypatch.setattr(words, "LOOKED_AT", 1)
+    shown = words.samples_of_windows(lake, with_recorded(lake, feed), [FIRST])
     assert [one.id[:12] in shown for one in records] == [False, True, False]
     assert "- `(these are the first 1 events; there are more)`" in shown.splitlines()
     monkeypatch.undo()
-    decisions.dismiss(lake, feed, by_object(records), signature)
-    made = derive_windows.derive(lake, feed, [FIRST])
+    decisions.dismiss(lake, feed, dismissals_by_object(records), signature)
+    made = derive.derive(lake, feed, [FIRST])
     assert made.violations["nothing_quarantined"] == 0
-    assert "nothing_quarantined" not in findings.samples(lake, made.findings)
+    assert "nothing_quarantined" not in checks.samples(lake, made.findings)
 
 
 def test_what_a_source_wrote_is_no_markup() -> None:
@@ -180,12 +178,12 @@ def test_keys_with_late_events_and_ties_are_shown(lake: Lake, feed: Feed) -> Non
         *(lake, aged, FIRST, change("I", 1, after=ADA | {"age": "1"})),
         *(change("U", 9, {"id": "1"}, {"name": "Ava"}), change("I", 2, after=BO)),
     )
-    done = apply_table.apply(lake, aged, table, [FIRST])
+    done = apply.apply(lake, aged, table, [FIRST])
     assert not any(samples_of(done).values())
     late = change("U", 3, {"id": "1"}, {"age": "7"})
     tied = [change("U", 8, {"id": "2"}, {"name": name}) for name in ("Bob", "Bobby")]
     derived(lake, aged, SECOND, late, *tied)
-    done = apply_table.apply(lake, aged, table, [SECOND])
+    done = apply.apply(lake, aged, table, [SECOND])
     assert (done.keys_with_late_events, done.ties) == (1, 1)
     shown = samples_of(done)
     assert shown["no_late_event"] == "- `pets: key 1`"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assets.passing_faults import passes
-from assets.quality.quality_folder import QualityFolder
+from assets.quality.data_docs import QualityFolder
+from assets.storage.step_faults import passes
 from tests.services.mail import free_port
 from tests.services.seaweed import Store
 from transforms.errors import UnreadableWarehouse, WarehouseFailed

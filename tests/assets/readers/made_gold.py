@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed, Table

@@ -23,10 +23,9 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
-from assets.task_errors import WorkerLost
+from assets.executors.task_errors import WorkerLost
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from tests.support.golden_landing import Row, made
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import RecordFailed
@@ -34,7 +33,7 @@ from transforms.event import Event, Pending
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.records.gzip_stream import MAGIC
+from transforms.records.gzip_archives import MAGIC
 from transforms.source_format import Decode, Decoder, SourceFormat
 
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
@@ -135,7 +134,7 @@ def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
         lay(folder, name, data)
     lake = lake.by(way)
     from_objects.land(lake, feed, [WINDOW])
-    done = derive_windows.derive(lake, feed, [WINDOW])
+    done = derive.derive(lake, feed, [WINDOW])
     found = made(lake, feed).windows[WINDOW]
 
     arrived = {(str(one["object"]), one["key"][0]) for one in found.changes}  # type: ignore[index]
@@ -222,7 +221,7 @@ def test_a_record_too_large_for_memory_and_an_unforeseen_error_are_reported_with
             lake = lake.by(way)
             place = rf"^feed zoo: reading stopped at {FOLDER}/a\.json, line 2: {message}"
             with pytest.raises(RecordFailed, match=place) as failure:
-                derive_windows.derive(lake, feed, [WINDOW])
+                derive.derive(lake, feed, [WINDOW])
             assert (failure.value.object, failure.value.line) == (f"{FOLDER}/a.json", 2)
     assert written(lake, feed) == []
 
@@ -243,7 +242,7 @@ def test_a_group_too_large_for_memory_is_reported_with_its_beginning(
         with pytest.raises(
             RecordFailed, match=rf"stopped at {FOLDER}/sink\.log, line 1: {message}"
         ):
-            derive_windows.derive(lake, feed, [WINDOW])
+            derive.derive(lake, feed, [WINDOW])
     assert written(lake, feed) == []
 
 
@@ -267,11 +266,11 @@ def test_a_worker_killed_while_it_decodes_leaves_nothing_and_the_next_run_has_al
     spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, kill))
     lake = lake.by(SPARK)
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
-        derive_windows.derive(lake, feed, [WINDOW])
+        derive.derive(lake, feed, [WINDOW])
     assert was_killed.exists()
     assert written(lake, feed) == []
 
-    derive_windows.derive(lake, feed, [WINDOW])
+    derive.derive(lake, feed, [WINDOW])
     found = made(lake, feed).windows[WINDOW]
     assert [(row["line"], row["key"]) for row in found.changes] == [
         (1, ["1"]),

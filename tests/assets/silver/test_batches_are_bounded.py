@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from assets.lake import Lake
-from assets.silver.bronze_files import BronzeFiles
+from assets.silver.plan import BronzeFiles
+from assets.storage.lake import Lake
 from tests.support import made_bronze
 from tests.support.pet_feed import PETS
-from transforms.arrow.record_batches import BATCH_BYTES
+from transforms.column_types.record_batches import BATCH_BYTES
 from transforms.event import Event
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
-from transforms.silver.conforming.conformer import conformer
-from transforms.silver.packed_rows import Shards, row_batches, unpacked
+from transforms.silver.conform import conformer
+from transforms.silver.frames import Shards, row_batches, unpacked
 
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
 MEGABYTE = b"x" * (1 << 20)

@@ -8,7 +8,7 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.executors.choice import AUTO, SPARK
-from assets.silver import derive_windows, findings
+from assets.silver import checks, derive
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
@@ -43,10 +43,10 @@ def test_events_that_contradict_each_other_are_counted(
     feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables={"pets": PETS})
     lake = lake_of(str(tmp_path / "warehouse")).by(executor)
     from_objects.land(lake, feed, [WINDOW])
-    made = derive_windows.derive(lake, feed, [WINDOW])
+    made = derive.derive(lake, feed, [WINDOW])
     assert made.violations["no_conflicting_payloads"] == conflicts
     assert made.violations["accounting_is_exact"] == 0
-    seen = findings.samples(lake, made.findings)["no_conflicting_payloads"].splitlines()
+    seen = checks.samples(lake, made.findings)["no_conflicting_payloads"].splitlines()
     assert len(seen) == conflicts
     for line in seen:
         assert line.startswith("- `pets, key 1: 2025-11-20/03/a.json line ")

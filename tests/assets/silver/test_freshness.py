@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from assets.bronze import from_objects
-from assets.silver import derive_windows, findings
-from assets.silver.findings import stale_lags
+from assets.silver import checks, derive
+from assets.silver.checks import stale_lags
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, drop, lay
-from transforms.feed.checks import CheckSetting
-from transforms.feed.feed import Feed
+from transforms.feed.feed import CheckSetting, Feed
 
 WINDOW = "2025-11-20T03"
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
@@ -67,8 +66,8 @@ def test_the_time_of_the_newest_event_is_in_the_accounts(
     )
     lake = lake_of(str(tmp_path / "warehouse"))
     from_objects.land(lake, feed, [WINDOW])
-    made = derive_windows.derive(lake, feed, [WINDOW])
+    made = derive.derive(lake, feed, [WINDOW])
     newest = datetime.fromtimestamp(1_763_600_000 + 180, UTC)
     assert {row["newest_event_at"] for row in made.accounts} == {newest}
     assert made.violations["is_fresh"] == violations
-    assert bool(findings.samples(lake, made.findings)["is_fresh"]) == bool(violations)
+    assert bool(checks.samples(lake, made.findings)["is_fresh"]) == bool(violations)

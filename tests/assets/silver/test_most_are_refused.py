@@ -9,7 +9,7 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.executors.choice import IN_PROCESS
-from assets.silver import derive_windows, findings
+from assets.silver import checks, derive
 from expectations.silver import MOST_EVENTS_ARE_TAKEN
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, drop, lay
@@ -38,11 +38,11 @@ def test_a_wrong_declaration_is_told_from_a_few_bad_records(
     # What came twice is no new event.
     lay(tmp_path, "2025-11-20/03/a.json", drop(*records, *records[:good]))
     from_objects.land(lake, feed, [WINDOW])
-    made = derive_windows.derive(lake, feed, [WINDOW])
+    made = derive.derive(lake, feed, [WINDOW])
     rule = MOST_EVENTS_ARE_TAKEN.name
     assert made.violations[rule] == violations
-    shown = findings.samples(lake, made.findings)[rule]
+    shown = checks.samples(lake, made.findings)[rule]
     assert shown == (f"- `pets: {bad} of its events`" if violations else "")
     # What a person has given up counts no longer.
     given_up = replace(made.findings, dismissed=bad)
-    assert findings.count_of_rules(given_up)[rule] == 0
+    assert checks.count_of_rules(given_up)[rule] == 0

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from assets.bookkeeping import decisions
-from assets.bookkeeping.decisions import Signature
-from assets.bookkeeping.quarantine.known_records import records
 from assets.bronze import from_objects
-from assets.delta.in_process_table import InProcessTable
+from assets.control import decisions
+from assets.control.decisions import Signature
 from assets.executors.choice import IN_PROCESS
-from assets.lake import Lake
-from assets.silver import derive_windows, findings
+from assets.quarantine.records import read_records
+from assets.silver import checks, derive
 from assets.silver.plan import SilverPlan
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, change, drop, lay
@@ -60,11 +60,11 @@ class Reads:
 
 def derived(
     lake: Lake, feed: Feed, windows: list[str], monkeypatch: pytest.MonkeyPatch
-) -> tuple[derive_windows.Derived, Reads]:
+) -> tuple[derive.Derived, Reads]:
     """What deriving the windows comes to, and the control tables that were read for it."""
     with monkeypatch.context() as patch:
         reads = Reads(patch)
-        return derive_windows.derive(lake, feed, windows), reads
+        return derive.derive(lake, feed, windows), reads
 
 
 def test_the_control_tables_are_read_once_for_the_windows_of_a_run(
@@ -77,8 +77,8 @@ def test_the_control_tables_are_read_once_for_the_windows_of_a_run(
     lay(folder, "2025/11/20/03/a.json", drop(change("I", 5, after={"id": "1"}), *odd))
     lay(folder, "2025/11/20/04/b.json", drop(change("D", 6, {"id": "1"}), *odd[1:]))
     from_objects.land(lake, feed, [EARLIER, LATER])
-    derive_windows.derive(lake, feed, [EARLIER])
-    (one,) = records(lake, feed)
+    derive.derive(lake, feed, [EARLIER])
+    (one,) = read_records(lake, feed)
     dismissal = Dismissal(
         EARLIER, one.source_location[0], one.source_location[1], (one.source_location[2:],)
     )
@@ -88,7 +88,7 @@ def test_the_control_tables_are_read_once_for_the_windows_of_a_run(
     assert made.violations["nothing_quarantined"] == 1
     assert made.violations["tables_are_declared"] == 1
     assert made.violations["accounting_is_exact"] == 0
-    assert "  owners: " in findings.samples(lake, made.findings)["tables_are_declared"]
+    assert "  owners: " in checks.samples(lake, made.findings)["tables_are_declared"]
     assert set(reads.while_planning.values()) == {1}
     assert {"accounting.zoo", "decisions.zoo"} <= reads.while_planning.keys()
     # Whether the object of the dismissed record has landed again: asked of no run without such a decision.
@@ -105,12 +105,12 @@ def test_so_are_those_that_tell_of_transactions_over_several_windows(
     windows = planning.due(lake, feed).windows
     from_objects.land(lake, feed, windows)
     # Once more: the tables are there, and what they say of these windows is replaced.
-    derive_windows.derive(lake, feed, windows)
+    derive.derive(lake, feed, windows)
     made, reads = derived(lake, feed, windows, monkeypatch)
     assert made.violations["every_transaction_is_committed"] == 1
     assert (
         "1 of 2 events seen"
-        in findings.samples(lake, made.findings)["every_transaction_is_committed"]
+        in checks.samples(lake, made.findings)["every_transaction_is_committed"]
     )
     assert set(reads.while_planning.values()) == {1}
     asked = {"accounting.shop", "landed.shop", "ledger.shop", "transactions.shop"}

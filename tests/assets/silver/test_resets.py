@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from assets.bookkeeping import decisions
 from assets.bronze import from_objects
-from assets.lake import Lake
-from assets.silver import derive_windows, findings
+from assets.control import decisions
+from assets.silver import checks, derive
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from tests.support.pet_feed import lay
 from transforms.feed.decisions import Epoch
-from transforms.feed.feed import Feed, Table
-from transforms.feed.graph_types import Predicate, VertexType
+from transforms.feed.feed import Feed, Predicate, Table, VertexType
 from transforms.formats import FORMATS
 
 RULE = "position_rises_with_source_time"
@@ -47,11 +46,11 @@ class Source:
     def told(self, *windows: str) -> str:
         """What the check says of a run of these windows; nothing where it passes."""
         from_objects.land(self.lake, self.feed, windows)
-        made = derive_windows.derive(self.lake, self.feed, windows)
+        made = derive.derive(self.lake, self.feed, windows)
         assert made.violations["accounting_is_exact"] == 0
         if not made.violations[RULE]:
             return ""
-        return str(findings.samples(self.lake, made.findings)[RULE]).strip("- `") + "`"
+        return str(checks.samples(self.lake, made.findings)[RULE]).strip("- `") + "`"
 
     def opens(self, epoch: Epoch) -> None:
         """Record what the check's command records."""

@@ -10,12 +10,11 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.executors.choice import SPARK
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
-from transforms.silver.packed_rows import SHARDS, Shards
+from transforms.silver.frames import SHARDS, Shards
 
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
 HOURS = [f"2025-11-20T{hour:02}" for hour in range(24)]
@@ -69,7 +68,7 @@ def test_many_windows_at_once_are_few_files(lake: Lake, folder: Path) -> None:
         ]
         lay(folder, f"{window.replace('T', '/')}/a.json", drop(*pets))
     from_objects.land(lake, feed, windows)
-    derive_windows.derive(lake.by(SPARK), feed, windows)
+    derive.derive(lake.by(SPARK), feed, windows)
     table = lake.in_process_table(Layer.SILVER, feed.name)
     assert table.count() == 6_000
     assert table.windows == {*windows}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assets.bookkeeping.window_progress import declarations
-from assets.silver.derive_windows import stored_accounts
+from assets.control.progress import declarations
+from assets.silver.derive import stored_accounts
 from transforms.feed import digest
 from transforms.feed.feed import Feed, Table
 from transforms.silver.accounting import AccountKey, Accounts

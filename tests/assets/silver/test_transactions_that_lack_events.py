@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.silver import findings
+from assets.silver import checks
 from orchestration.resources import lake_of
 from tests.support.pet_feed import bring
 from transforms.feed.feed import Feed, Table
@@ -35,5 +35,5 @@ def test_a_transaction_with_fewer_events_than_its_end_counts_is_named(
     _, made = bring(lake, feed)
     rule = "every_transaction_is_committed"
     assert made.violations[rule] == violations
-    found = findings.samples(lake, made.findings).get(rule) or ""
+    found = checks.samples(lake, made.findings).get(rule) or ""
     assert seen in found if seen else not found

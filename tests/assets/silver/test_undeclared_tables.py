@@ -10,11 +10,10 @@ import pytest
 from deltalake import write_deltalake
 
 from assets.columns.silver import SILVER_ARROW
-from assets.delta import in_process_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import findings
-from assets.silver.findings import lines_to_paste, proposed_from_silver
+from assets.silver import checks
+from assets.silver.checks import lines_to_paste, proposed_from_silver
+from assets.storage import in_process_table
+from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from transforms.feed.feed import Feed
 
@@ -94,7 +93,7 @@ def test_of_a_large_window_the_first_changes_are_enough(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(in_process_table, "_BATCH", 3)
-    monkeypatch.setattr(findings, "_MOST", 5)
+    monkeypatch.setattr(checks, "_MOST", 5)
     put(lake, *[row(FIRST, number) for number in range(20)])
     assert proposed(lake, FIRST) == ["pets: 5 events, 2 columns, key [id] (a guess)"]
 

@@ -16,12 +16,13 @@ import pytest
 from transforms.event import Event, StreamSchema, Transaction
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.record import BronzeRecord, Record
-from transforms.records.limits import DEFAULTS, Limits
+from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.source_format import Decode, SourceFormat
 
 
-def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
+def split(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record]:
     """One JSON document a line."""
     offset = 0
     for number, line in enumerate(data.splitlines(keepends=True), start=1):

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from assets.executors.in_process import InProcess
 from assets.landing.read_objects import records_of
-from assets.silver import classifying
-from assets.silver.classifying import Classified
+from assets.silver import classify
+from assets.silver.classify import Classified
 from tests.laws.events.meanings import Drawn, Record, Row
 from tests.laws.oracle.event import Key, LogPosition
 from tests.transforms.formats.in_process import ARROW
@@ -110,7 +110,7 @@ def classified(
 ) -> Classified[pa.Table]:
     """What becomes of the records, those at or below a compaction watermark judged by what the base has."""
     table = pa.Table.from_batches([rows])
-    found = classifying.classified(
+    found = classify.classified(
         run or InProcess(), drawn.feed, table, {}, compaction_watermarks_of(drawn)
     )
     if not found.counts.left_out:
@@ -123,7 +123,7 @@ def classified(
         ]
         return covered.append_column("is_known", pa.array(known))
 
-    return classifying.judged(found, drawn.feed, with_known, keeps_known=False)
+    return classify.judged(found, drawn.feed, with_known, keeps_known=False)
 
 
 def compaction_watermarks_of(drawn: Drawn) -> Mapping[str, CompactionWatermark]:

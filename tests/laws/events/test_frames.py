@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.executors import in_spark
+from assets.executors import spark as in_spark
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
-from assets.silver import classifying
+from assets.silver import classify
 from tests.laws.events import product
 from tests.laws.events.drawing import DRAWINGS
 from tests.laws.events.test_laws_of_events import SEED
@@ -50,13 +50,13 @@ def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
         rows = product.cut(drawn).rows
         compaction_watermarks = product.compaction_watermarks_of(drawn)
         table = pa.Table.from_batches([rows])
-        here = classifying.classified(InProcess(), drawn.feed, table, {}, compaction_watermarks)
+        here = classify.classified(InProcess(), drawn.feed, table, {}, compaction_watermarks)
     shuffled = pa.Table.from_batches([product.shuffled(rows, Random(SEED))])
     bronze = spark.createDataFrame(shuffled).repartition(5)
     assert in_spark.tasks_for(bronze, rows.num_rows) > 1
     windows = Counter(rows["window"].to_pylist())
     run = InSpark(spark, drawn.feed)
-    by_spark = classifying.classified(run, drawn.feed, bronze, windows, compaction_watermarks)
+    by_spark = classify.classified(run, drawn.feed, bronze, windows, compaction_watermarks)
     from_spark = by_spark.of_kind(*KINDS).toArrow()
     by_spark.free()
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from assets.executors.in_process import InProcess
-from assets.silver.classifying import Classified
+from assets.silver.classify import Classified
 from tests.laws.events import laws, product
 from tests.laws.events.drawing import DRAWINGS, worlds
 from tests.laws.events.meanings import Drawn

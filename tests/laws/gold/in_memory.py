@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from assets.executors.in_process import InProcess
-from assets.gold.folding import Folded, TableFold
-from assets.onboarding.folding import InMemory
+from assets.gold.fold import Folded, TableFold
+from assets.onboarding.preview import InMemory
 from tests.laws.gold.silver_in_memory import Silver
 from tests.laws.gold.tables_in_memory import GoldTables, Killed, Unread, made_of
 from tests.laws.oracle.oracle import Event
 from transforms.feed.feed import Feed, Table
-from transforms.gold.metrics import FoldMetrics
+from transforms.gold.folded_rows import FoldMetrics
 
 
 @dataclass

@@ -15,15 +15,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns import silver_rows
+from assets.columns import silver
 from assets.columns.silver import SILVER_ARROW
-from assets.silver import classifying
+from assets.silver import classify
 from tests.laws.drawn import model_histories
 from tests.laws.oracle.oracle import Event
 from tests.transforms.formats.in_process import ARROW
 from transforms.feed.feed import Feed
 from transforms.silver.frames import CHANGES
-from transforms.silver.open_transactions import OpenEvent, state_of
+from transforms.silver.transactions import OpenEvent, state_of
 
 LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
 
@@ -41,7 +41,7 @@ class Silver:
         """Have the window; a function of its own events: a second time would make the same."""
         if window not in self.windows:
             self.windows[window] = derived(self.feed, window, events)
-            rows = silver_rows.as_arrow(self.windows[window], self.feed, SILVER_ARROW)
+            rows = silver.written_in_process(self.windows[window], self.feed, SILVER_ARROW)
             self.stored[window] = rows.combine_chunks()
 
     def released(
@@ -107,4 +107,4 @@ def derived(feed: Feed, window: str, events: Iterable[Event]) -> pa.Table:
         for number, event in enumerate(events, start=1)
     ]
     bronze = pa.RecordBatch.from_pylist(rows, schema=ARROW)
-    return classifying.alone(feed, bronze).of_kind(CHANGES)
+    return classify.alone(feed, bronze).of_kind(CHANGES)

@@ -13,10 +13,10 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.delta.in_process_table import InProcessTable
 from assets.executors.in_process import InProcess
-from assets.gold.apply.stored_in_process import StoredInProcess
-from assets.gold.folding import Folded
+from assets.gold.fold import Folded
+from assets.gold.stored_in_process import StoredInProcess
+from assets.storage.in_process_table import InProcessTable
 from transforms.feed.feed import Table
 from transforms.gold import folded_rows
 from transforms.gold.columns import EFFECT, LAST_CHANGE, MENTIONS, PARTS

@@ -12,19 +12,18 @@ import pyarrow as pa
 import pytest
 
 from assets.executors.in_process import InProcess
-from assets.gold.folding import TableFold
+from assets.gold.fold import TableFold
 from assets.gold.range_deletes import RangeDeletes
 from tests.laws.drawn import model_format, model_histories
 from tests.laws.gold.in_memory import Lake
 from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS
 from tests.laws.oracle.oracle import Event
+from transforms.change import Change
 from transforms.feed.feed import Feed, Table
 from transforms.gold import newest
-from transforms.gold.change import Change
 from transforms.gold.columns import BLOB, KIND, MENTIONS
-from transforms.gold.folded_rows import CHANGED, COUNTED
+from transforms.gold.folded_rows import CHANGED, COUNTED, FoldMetrics
 from transforms.gold.key_groups import FoldInput
-from transforms.gold.metrics import FoldMetrics
 from transforms.gold.range_deletes import RangeDelete
 from transforms.gold.stages import FromHistory, OntoGold
 

@@ -10,8 +10,8 @@ from typing import Final
 from tests.laws.mutations.mutation import GRAPH, Mutation
 
 STAGES = "transforms/silver/stages.py"
-CONFORM = "transforms/silver/conforming/conform.py"
-CONSEQUENCES = "transforms/formats/tigergraph/consequences.py"
+CONFORM = "transforms/silver/conform.py"
+CONSEQUENCES = "transforms/formats/tigergraph/decode.py"
 
 
 def _law(name: str, of_format: str) -> str:
@@ -39,7 +39,7 @@ OF_EVENTS: Final = (
     Mutation(
         2,
         "two equal changes at two log positions are taken for one",
-        "transforms/silver/identity.py",
+        "transforms/silver/conform.py",
         "*map(_netstring, identity_texts),",
         "",
         _redelivery("arcion_s3_json"),
@@ -63,7 +63,7 @@ OF_EVENTS: Final = (
     Mutation(
         3,
         "what waits for a decision is counted as applied",
-        "transforms/silver/conforming/changes.py",
+        "transforms/silver/changes.py",
         "return HELD if event.effect == HOLD else CHANGE",
         "return CHANGE",
         _accounting("tigergraph"),
@@ -79,7 +79,7 @@ OF_EVENTS: Final = (
     Mutation(
         5,
         "a null of the source is as if the column had not been mentioned",
-        "transforms/silver/conforming/images.py",
+        "transforms/silver/conform.py",
         "texts[name] = None",
         "continue",
         _law("test_silver_holds_the_values_of_the_source", "debezium"),

@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.laws.mutations.mutation import Mutation, of_kind
 
-FOLD, OPEN = "transforms/gold/fold.py", "transforms/silver/open_transactions.py"
+FOLD, OPEN = "transforms/gold/fold.py", "transforms/silver/transactions.py"
 
 OF_GOLD: Final = (
     Mutation(
@@ -96,7 +96,7 @@ OF_GOLD: Final = (
     Mutation(
         8,
         "a run puts a part of a row in place of the whole, where a rebuild has all of it",
-        "transforms/gold/state.py",
+        "transforms/gold/fold.py",
         'return State("update" if is_present else "remove", {}, int(is_present), last, reset)',
         'return State("replace" if is_present else "remove", {}, int(is_present), last, reset)',
         of_kind("stock"),

@@ -10,7 +10,7 @@ from typing import Final
 from tests.laws.mutations.mutation import Mutation, of_kind
 
 FOLD, ORDERING = "transforms/gold/fold.py", "transforms/gold/ordering.py"
-ONTO_GOLD = "transforms/gold/onto_gold.py"
+ONTO_GOLD = "transforms/gold/stages.py"
 
 OF_ORDER: Final = (
     Mutation(
@@ -48,7 +48,7 @@ OF_ORDER: Final = (
     Mutation(
         1,
         "a row that is deleted and inserted again in one statement is gone",
-        "transforms/gold/change.py",
+        "transforms/change.py",
         '**{"remove": 0, "remove_if": 0, "decrement": 0},',
         '**{"remove": 2, "remove_if": 2, "decrement": 2},',
         of_kind("stock"),

@@ -61,7 +61,7 @@ OF_SNAPSHOTS: Final = (
     Mutation(
         9,
         "a snapshot that lands in a window of its own removes nothing",
-        "assets/bookkeeping/snapshot_deletes.py",
+        "assets/gold/snapshot_deletes.py",
         '"is_new": bool(one.windows & brought),',
         '"is_new": False,',
         _heals("postgres"),
@@ -133,7 +133,7 @@ OF_SNAPSHOTS: Final = (
     Mutation(
         9,
         "a later snapshot of a tablet stands before all changes, and heals nothing",
-        "transforms/formats/yugabyte/log_positions.py",
+        "transforms/formats/yugabyte/get_changes.py",
         "return *START, *checkpoint.op_id, AFTER_TRANSACTION, at[0] or 0, at[1] or 0",
         "return EPOCH, SNAPSHOT, at[0] or 0, at[1] or 0",
         _heals("yugabyte"),
@@ -157,7 +157,7 @@ OF_SNAPSHOTS: Final = (
     Mutation(
         9,
         "rows that an epoch's complete snapshot does not name stay",
-        "assets/bookkeeping/snapshot_deletes.py",
+        "assets/gold/snapshot_deletes.py",
         "if epoch.complete",
         "if not epoch.complete",
         _begins_again("yugabyte"),
@@ -165,7 +165,7 @@ OF_SNAPSHOTS: Final = (
     Mutation(
         9,
         "a row that is gone is back where its insert comes again behind a compaction",
-        "transforms/silver/too_late.py",
+        "transforms/silver/faults.py",
         "tuple(log_position[:dedup_prefix]) <= compaction_watermark.log_position[:dedup_prefix]",
         "False",
         _heals("yugabyte"),
@@ -173,7 +173,7 @@ OF_SNAPSHOTS: Final = (
     Mutation(
         9,
         "compaction ends within a snapshot of a tablet, whose last rows then come too late",
-        "assets/bookkeeping/snapshot_deletes.py",
+        "assets/gold/snapshot_deletes.py",
         'if row["window"] == newest or _is_last(one, end)]',
         "if False]",
         _heals("yugabyte"),

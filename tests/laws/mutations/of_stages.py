@@ -10,9 +10,9 @@ from typing import Final
 from tests.laws.mutations.mutation import GRAPH, Mutation, of_kind
 
 STAGES, KEY_GROUPS = "transforms/gold/stages.py", "transforms/gold/key_groups.py"
-ONTO_GOLD, STORED_ROW = "transforms/gold/onto_gold.py", "transforms/gold/stored_row.py"
-FOLDING, FOLDED_ROWS = "assets/gold/folding.py", "transforms/gold/folded_rows.py"
-KEY_CHANGES = "transforms/gold/key_changes.py"
+ONTO_GOLD, STORED_ROW = "transforms/gold/stages.py", "transforms/gold/key_groups.py"
+FOLDING, FOLDED_ROWS = "assets/gold/fold.py", "transforms/gold/folded_rows.py"
+KEY_CHANGES = "transforms/gold/fold.py"
 
 OF_STAGES: Final = (
     Mutation(

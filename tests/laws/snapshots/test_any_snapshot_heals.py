@@ -20,15 +20,14 @@ from typing import Any
 
 import pytest
 
-from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
+from assets.control import progress
 from assets.executors.choice import IN_PROCESS
-from assets.gold.apply import apply_feed
+from assets.gold import apply
 from assets.gold.plan import plan_of
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.silver import derive_windows
-from assets.upkeep import compaction
+from assets.maintenance import compaction
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
 from expectations.silver import POSITION_RISES_WITH_SOURCE_TIME
 from orchestration.resources import lake_of
 from tests.laws.snapshots.mysql import MariaDb, MariaDbNegative, MySql
@@ -143,11 +142,11 @@ def object_of(window: str, name: str) -> str:
 def run(lake: Lake, feed: Feed, windows: Sequence[str]) -> bool:
     """Bring these windows to gold; False where a check stops them before it."""
     from_objects.land(lake, feed, windows)
-    made = derive_windows.derive(lake, feed, windows)
+    made = derive.derive(lake, feed, windows)
     if made.violations[POSITION_RISES_WITH_SOURCE_TIME.name]:
         return False
-    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
-    window_progress.finish(lake, feed, windows)
+    apply.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    progress.finish(lake, feed, windows)
     return True
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.locks import writing
+from assets.storage.lake import Lake, Layer
+from assets.storage.locks import writing
 from orchestration import definitions
 from orchestration.automation import alert_sensor
 from orchestration.automation.jobs import job_name
+from orchestration.observability.run_tags import RANGE
 from orchestration.resources import lake_of
-from orchestration.watching.run_windows import RANGE
 from tests.services.mail import free_port
 from tests.services.receiver import Receiver, running_receiver
 from tests.support.pet_feed import PETS, change, drop, lay

@@ -12,14 +12,14 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.bookkeeping import bronze_ledger, ledger
-from assets.bookkeeping.ledger import ReadObject
+from assets.control import ledger
+from assets.control.ledger import ReadObject
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject, LeftOut
 from orchestration import definitions
-from orchestration.automation import drop_looks, failed_runs, object_sensor
+from orchestration.automation import object_sensor, run_requests
+from orchestration.observability.run_tags import RANGE, windows_of_run
 from orchestration.resources import lake_of
-from orchestration.watching.run_windows import RANGE, windows_of_run
 from tests.support.made_bronze import append
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
@@ -116,7 +116,7 @@ def test_a_range_leaves_out_what_is_read_and_what_is_asked_for(tmp_path: Path) -
     lake, feed = lake_of(str(warehouse), {}), feed_of(drops)
     read = [one for one in open_landing(feed).list() if one.window == "2025-11-20T04"]
     append(lake, feed, *((one.window, one.name, one.generation, 1) for one in read))
-    bronze_ledger.catch_up(lake, feed)
+    ledger.catch_up(lake, feed)
     look = Look(drops, str(warehouse))
     look()
     assert [windows_of(one) for one in look.requests] == [
@@ -193,7 +193,7 @@ class After:
         self, name: str, attempt: str, seconds: float, status: dg.DagsterRunStatus = FAILURE
     ) -> dict[str | None, list[str]]:
         """The windows of each request, by its run key."""
-        self.monkeypatch.setattr(failed_runs, "age", lambda _: seconds)
+        self.monkeypatch.setattr(run_requests, "seconds_since_end", lambda _: seconds)
         tags = {"feed": "shop", "dagster/run_key": f"{name}:abc{attempt}"}
         first, _, last = name.partition("..")
         for tag, window in zip(RANGE, (first, last or first), strict=True):
@@ -201,7 +201,7 @@ class After:
         with dg.DagsterInstance.ephemeral() as instance:
             instance.add_run(dg.DagsterRun(job_name="shop_to_gold", status=status, tags=tags))
             feed = Feed("shop", "arcion_s3_json", "")
-            found = failed_runs.again(
+            found = run_requests.requests_after_failure(
                 instance, feed, lambda some: some if self.due is None else self.due
             )
         return {one.run_key: windows_of(one) for one in found}
@@ -243,7 +243,7 @@ def test_the_sensor_asks_again_for_what_is_still_unread(
     lay(folder, "2025-11-20/03/part_1.json")
     look = Look(folder)
     assert look() == ["2025-11-20T03"]
-    monkeypatch.setattr(failed_runs, "age", lambda _: 301)
+    monkeypatch.setattr(run_requests, "seconds_since_end", lambda _: 301)
     tags = {
         "feed": "shop",
         "dagster/run_key": str(look.run_keys[0]),
@@ -326,8 +326,8 @@ def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
         def list(self) -> Iterator[LandedObject]:
             yield from landed.values()
 
-    monkeypatch.setattr(drop_looks, "open_landing", lambda *_: Fake())
-    monkeypatch.setattr(drop_looks, "MANY", 20_000)
+    monkeypatch.setattr(object_sensor, "open_landing", lambda *_: Fake())
+    monkeypatch.setattr(object_sensor, "MANY", 20_000)
     monkeypatch.setattr(ledger, "noted_objects", lambda *_: read)
     look = Look(folder)
     assert look() == [one.window for one in objects[:744]]
@@ -357,7 +357,7 @@ def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
 def test_of_a_large_landing_most_ticks_look_at_the_newest_days_and_one_an_hour_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drop_looks, "MANY", 2)
+    monkeypatch.setattr(object_sensor, "MANY", 2)
     drops, warehouse = tmp_path / "drops", tmp_path / "warehouse"
     lake, feed = lake_of(str(warehouse), {}), feed_of(drops)
     hour = datetime.now(UTC)
@@ -371,7 +371,7 @@ def test_of_a_large_landing_most_ticks_look_at_the_newest_days_and_one_an_hour_a
             one for one in open_landing(feed).list() if (one.name, one.generation) not in held
         ]
         append(lake, feed, *((one.window, one.name, one.generation, 1) for one in landed))
-        bronze_ledger.catch_up(lake, feed)
+        ledger.catch_up(lake, feed)
 
     look = Look(drops, str(warehouse))
     old, newest = ["2025-11-20T03", "2025-11-20T04"], yesterday.replace("/", "T")
@@ -409,8 +409,8 @@ def test_what_one_tick_leaves_of_a_large_landing_follows_with_the_next(
         def list(self, days: Collection[str] | None = None) -> Iterator[LandedObject]:
             yield from (one for one in objects if days is None or one.window[:10] in days)
 
-    monkeypatch.setattr(drop_looks, "open_landing", lambda *_: Fake())
-    monkeypatch.setattr(drop_looks, "MANY", 2)
+    monkeypatch.setattr(object_sensor, "open_landing", lambda *_: Fake())
+    monkeypatch.setattr(object_sensor, "MANY", 2)
     look = Look(folder)
     assert look() == [one.window for one in objects[:744]]
     assert look() == [one.window for one in objects[744:]]
@@ -431,7 +431,7 @@ def test_what_is_read_is_known_from_the_ledger_in_the_warehouse(tmp_path: Path) 
     look = Look(drops, str(warehouse))
     # Bronze has it, and the ledger does not yet: the sensor reads no bronze, which may take longer than a tick.
     assert look() == [first.window, second.window]
-    bronze_ledger.catch_up(lake, feed)
+    ledger.catch_up(lake, feed)
     assert look() == []
     assert [*asked(look)] == [second.window]
 

@@ -10,8 +10,8 @@ import dagster as dg
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping.quarantine.opened import quarantine_of
-from assets.lake import Lake
+from assets.quarantine.records import quarantine_of
+from assets.storage.lake import Lake
 from orchestration import definitions
 from orchestration.resources import lake_of
 from orchestration.runs import planning

@@ -13,10 +13,9 @@ import pytest
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 
 from orchestration import definitions
-from orchestration.automation import quiet_windows, runless_events
+from orchestration.automation import missing_windows
 from orchestration.resources import lake_of
-from transforms.feed.feed import Feed
-from transforms.feed.running import Freshness
+from transforms.feed.feed import Feed, Freshness
 from transforms.feed.windows import window_at
 
 
@@ -75,7 +74,7 @@ class Tick:
 def test_windows_that_ended_without_a_drop_are_marked_and_no_others(
     tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quiet_windows, "SECONDS", 600.0)
+    monkeypatch.setattr(missing_windows, "SECONDS", 600.0)
     landing = tmp_path / "landing"
     lay(landing, hours_ago(3))
     tick = Tick(feed_from(hours_ago(5), landing), tmp_path / "warehouse", instance)
@@ -98,10 +97,10 @@ def test_a_tick_reports_for_a_short_time_and_the_newest_first(
 ) -> None:
     landing = tmp_path / "landing"
     landing.mkdir()
-    monkeypatch.setattr(quiet_windows, "AT_ONCE", 1)
+    monkeypatch.setattr(missing_windows, "AT_ONCE", 1)
     tick = Tick(feed_from(hours_ago(3), landing), tmp_path / "warehouse", instance)
     moments = iter([0.0, 1.0, 600.0])
-    monkeypatch.setattr(quiet_windows, "monotonic", lambda: next(moments))
+    monkeypatch.setattr(missing_windows, "monotonic", lambda: next(moments))
     assert tick() == 0
     assert str(tick.skip_message).endswith("; 1 window without a drop marked as done")
     assert tick.shown()["silver"] == {hours_ago(1)}
@@ -110,16 +109,16 @@ def test_a_tick_reports_for_a_short_time_and_the_newest_first(
 def test_nothing_is_marked_where_it_is_not_known_when_the_feed_begins() -> None:
     now = datetime(2025, 11, 20, 5, 30, tzinfo=UTC)
     feed = feed_from(None, Path("/nowhere"))
-    assert [*quiet_windows.quiet_windows(feed, [], now)] == []
+    assert [*missing_windows.quiet_windows(feed, [], now)] == []
     begun = feed_from("2025-11-20T03", Path("/nowhere"))
-    assert [*quiet_windows.quiet_windows(begun, ["2025-11-20T03"], now)] == ["2025-11-20T04"]
+    assert [*missing_windows.quiet_windows(begun, ["2025-11-20T03"], now)] == ["2025-11-20T04"]
 
 
 def test_only_windows_of_the_last_weeks_are_marked() -> None:
     now = datetime(2025, 11, 20, 5, 30, tzinfo=UTC)
     old = feed_from("2021-01-01T00", Path("/nowhere"))
-    windows = [*quiet_windows.quiet_windows(old, [], now)]
-    assert len(windows) == quiet_windows.LOOKED_AT
+    windows = [*missing_windows.quiet_windows(old, [], now)]
+    assert len(windows) == missing_windows.LOOKED_AT
     assert (windows[0], windows[-1]) == ("2025-11-20T04", "2025-08-28T21")
 
 
@@ -130,9 +129,13 @@ def test_a_mark_does_not_make_a_dead_source_fresh(tmp_path: Path) -> None:
     landed = {hours_ago(8), hours_ago(5)}
     gaps = [hours_ago(7), hours_ago(6)]
     ended = [hours_ago(hours) for hours in (1, 2, 3, 4)]
-    assert [*quiet_windows.quiet_windows(feed, landed, now)] == [*ended, *gaps[::-1], hours_ago(9)]
-    assert [*quiet_windows.quiet_windows(watched, landed, now)] == [*gaps[::-1], hours_ago(9)]
-    assert [*quiet_windows.quiet_windows(watched, (), now)] == []
+    assert [*missing_windows.quiet_windows(feed, landed, now)] == [
+        *ended,
+        *gaps[::-1],
+        hours_ago(9),
+    ]
+    assert [*missing_windows.quiet_windows(watched, landed, now)] == [*gaps[::-1], hours_ago(9)]
+    assert [*missing_windows.quiet_windows(watched, (), now)] == []
 
 
 def test_marks_are_stored_as_dagster_stores_them_and_fewer_commits_than_marks(
@@ -152,7 +155,7 @@ def test_marks_are_stored_as_dagster_stores_them_and_fewer_commits_than_marks(
             return connect(storage, shard)
 
         monkeypatch.setattr(SqliteEventLogStorage, "_connect", counted)
-        runless_events.store(instance, marks)
+        missing_windows.store_without_run(instance, marks)
         # The run's file, the assets' file, the tags, and the asset's own row; not once per mark.
         assert len(opened) <= 4
         for one in (other, instance):

@@ -9,13 +9,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.bookkeeping import bronze_ledger, window_progress
+from assets.control import ledger, progress
 from assets.landing.landings import open_landing
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from orchestration import definitions
 from orchestration.automation import schedules
+from orchestration.observability.run_tags import WINDOW, windows_of_run
 from orchestration.resources import lake_of
-from orchestration.watching.run_windows import WINDOW, windows_of_run
 from tests.support.made_bronze import append
 from transforms.feed.digest import feed_digest
 from transforms.feed.feed import Feed, WindowSize
@@ -122,7 +122,7 @@ def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
     tick = Ticks(instance, landing, tmp_path / "warehouse")
     (one,) = open_landing(tick.feed).list()
     append(tick.lake, tick.feed, (one.window, one.name, one.generation, 1))
-    bronze_ledger.catch_up(tick.lake, tick.feed)
+    ledger.catch_up(tick.lake, tick.feed)
     lay(landing, "2025-11-19T02", "2025-11-19T04")
     assert [windows for _, windows in tick(5)] == [between("2025-11-19T02", "2025-11-19T04")]
     done = {
@@ -131,9 +131,7 @@ def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
         "declaration": feed_digest(tick.feed, one.window),
         "finished_at": datetime.now(UTC),
     }
-    tick.lake.in_process_table(Layer.PROGRESS, "shop", columns=window_progress.PROGRESS).append(
-        [done]
-    )
+    tick.lake.in_process_table(Layer.PROGRESS, "shop", columns=progress.PROGRESS).append([done])
     # It is left out of every range.
     assert [windows for _, windows in tick(5)] == [["2025-11-19T02"], ["2025-11-19T04"]]
 
@@ -190,6 +188,6 @@ def test_it_ticks_in_utc_and_waits_to_be_switched_on() -> None:
 
 
 def test_compaction_is_once_a_day_and_waits_to_be_switched_on() -> None:
-    schedule = schedules.build_upkeep(Feed("shop", "arcion_s3_json", "/nowhere"))
+    schedule = schedules.build_compaction(Feed("shop", "arcion_s3_json", "/nowhere"))
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("37 3 * * *", "UTC")
     assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED

@@ -11,7 +11,7 @@ from orchestration.automation.jobs import job_name
 from orchestration.console import say
 from orchestration.definitions import build
 from orchestration.resources import lake_of
-from orchestration.runs import progress_lines
+from orchestration.runs import execution
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
 
@@ -27,9 +27,9 @@ def test_the_summary_is_in_the_runs_log_and_not_twice_at_a_terminal(
     lay(tmp_path / "landing", "2025-11-20/03/a.json", drop(line, line, "cut off"))
     feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables={"pets": PETS})
     printed: list[str] = []
-    monkeypatch.setattr(progress_lines, say.__name__, printed.append)
+    monkeypatch.setattr(execution, say.__name__, printed.append)
     lake = lake_of(str(tmp_path / "warehouse"))
-    defs = build([feed], lake, {"console": progress_lines.progress_lines})
+    defs = build([feed], lake, {"console": execution.progress_lines})
     with dg.DagsterInstance.ephemeral() as instance:
         result = defs.resolve_job_def(job_name(feed)).execute_in_process(
             instance=instance,

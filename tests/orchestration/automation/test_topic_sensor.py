@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pytest
 
-from assets.landing.kafka import peek
+from assets.landing import kafka
 from orchestration import definitions
+from orchestration.observability.run_tags import windows_of_run
 from orchestration.resources import lake_of
-from orchestration.watching.run_windows import windows_of_run
 from tests.services.kafka import Broker, Sent
+from transforms.errors import LandingAway
 from transforms.feed.feed import Feed
-from transforms.landing_away import LandingAway
 
 pytestmark = pytest.mark.services
 
@@ -107,11 +107,11 @@ def test_a_look_is_bounded_and_goes_on_where_it_stopped(
     broker.create("much")
     broker.send("much", [Sent(b"x", at=THREE + n * HOUR) for n in range(3)])
     feed = feed_of(broker.address, "much")
-    monkeypatch.setattr(peek, "SECONDS", 0.0)
-    windows, offsets, _ = peek.new_windows(feed, {})
+    monkeypatch.setattr(kafka, "SECONDS", 0.0)
+    windows, offsets, _ = kafka.new_windows(feed, {})
     assert (windows, [*offsets.values()]) == (set(), [0])
     monkeypatch.undo()
-    windows, offsets, _ = peek.new_windows(feed, offsets)
+    windows, offsets, _ = kafka.new_windows(feed, offsets)
     assert (len(windows), [*offsets.values()]) == (3, [3])
 
 
@@ -121,7 +121,7 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
     begin = datetime(2024, 1, 1, tzinfo=UTC)
     windows = [f"{begin + timedelta(hours=number):%Y-%m-%dT%H}" for number in range(12_000)]
     found, offsets = {*windows}, {"t/0 id": 12_000}
-    monkeypatch.setattr(peek, "new_windows", lambda *_: (found, offsets, ()))
+    monkeypatch.setattr(kafka, "new_windows", lambda *_: (found, offsets, ()))
     look = Look(feed_of("nowhere:1", "t"))
     assert look() == windows[:744]
     found = set()
@@ -146,6 +146,6 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
 
 
 def test_a_broker_that_is_away_fails_the_tick_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assets.landing.kafka.clients.PATIENCE", 1.0)
+    monkeypatch.setattr("assets.landing.kafka.PATIENCE", 1.0)
     with pytest.raises(LandingAway, match="the broker does not answer"):
-        peek.new_windows(feed_of("127.0.0.1:1", "t"), {})
+        kafka.new_windows(feed_of("127.0.0.1:1", "t"), {})

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from orchestration.cli import main
 from orchestration.resources import lake_of
 from tests.support.pet_feed import change, drop, lay

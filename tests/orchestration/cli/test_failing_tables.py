@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.gold import gold_tables
-from assets.gold.apply import apply_table
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.gold import apply, tables
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import compact, rebuild, run, verify
 from orchestration.cli.options import Place
 from orchestration.feeds.load import load_feeds
@@ -82,7 +80,7 @@ def test_compaction_goes_on_behind_a_table_and_a_feed_that_fail(
     assert reported(said.out) == ["gold.apes.pets", "gold.zoo.keepers", "gold.zoo.pets"]
     assert "error: a gold table of apes failed; the others are done:\n- keepers: " in said.err
 
-    monkeypatch.setattr(gold_tables, "mirrors", failing(gold_tables.mirrors, "apes"))
+    monkeypatch.setattr(tables, "mirrors", failing(tables.mirrors, "apes"))
     assert compact.compact(Place(feeds, lake.warehouse), (), dry_run=True) == 1
     said = capsys.readouterr()
     assert reported(said.out) == ["gold.zoo.keepers", "gold.zoo.pets"]
@@ -122,7 +120,7 @@ def test_a_rebuild_goes_on_behind_a_table_that_fails_and_leaves_its_windows_due(
 ) -> None:
     (zoo,) = (feed for feed in load_feeds(feeds) if feed.name == "zoo")
     with monkeypatch.context() as patched:
-        patched.setattr(apply_table, "apply", failing(apply_table.apply, "keepers"))
+        patched.setattr(apply, "apply", failing(apply.apply, "keepers"))
         assert rebuild.rebuild(Place(feeds, lake.warehouse), "zoo") == 2
     said = capsys.readouterr()
     assert "gold.zoo.pets: 1 row" in said.out

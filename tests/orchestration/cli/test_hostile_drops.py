@@ -17,11 +17,10 @@ from urllib.parse import unquote
 import pytest
 from botocore.exceptions import ClientError
 
-from assets.bookkeeping.quarantine.opened import quarantine_of
-from assets.delta.leases import LEASES
-from assets.lake import Lake
 from assets.landing.objects import reason_to_leave_out
-from assets.layers import Layer
+from assets.quarantine.records import quarantine_of
+from assets.storage.lake import Lake, Layer
+from assets.storage.leases import LEASES
 from orchestration.cli import session
 from orchestration.cli.main import main
 from orchestration.feeds.load import load_feeds
@@ -30,10 +29,9 @@ from tests.laws.drawn import model_format
 from tests.services.seaweed import Store, store
 from tests.support.hostile_names import AT_A_TERMINAL, HOSTILE, IN_SQL
 from tests.support.pet_feed import lay
-from transforms.feed.column_names import spelled
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import TOMBSTONES
-from transforms.silver.conforming.table_name_faults import name_fault
+from transforms.feed.names import TOMBSTONES, spelled_columns
+from transforms.silver.declarations import name_fault
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -138,7 +136,7 @@ def test_whatever_a_folder_holds_stays_in_the_warehouse_and_does_nothing_at_a_te
     opened = lake.in_process_table(Layer.GOLD, "zoo", table).table
     assert opened is not None
     (row,) = opened.to_pyarrow_table().to_pylist()
-    names = spelled(COLUMNS)
+    names = spelled_columns(COLUMNS)
     assert [row[names.get(name, name)] for name in COLUMNS] == COLUMNS
     for style in ("table", "jsonl"):
         weir("query", f"SELECT * FROM gold.zoo.`{table}`", "--format", style)

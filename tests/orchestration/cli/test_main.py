@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from orchestration.cli import demo, explain, main, rebuild, run, session, verify
 from orchestration.cli.options import Place
 from orchestration.spark.on_first_use import SparkOnFirstUse

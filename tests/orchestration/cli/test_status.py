@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assets.audit.status import GoldSize, Status
-from assets.bookkeeping.transactions.open_transactions import OpenTransaction
+from assets.control.transactions import OpenTransaction
 from orchestration.cli import status
 from transforms.feed.feed import Feed
 

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from assets.audit import feed_report
 from assets.bronze import from_objects
-from assets.gold.apply import apply_feed
-from assets.silver import derive_windows
+from assets.gold import apply
+from assets.silver import derive
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
 from tests.support.commands_here import weir
@@ -64,8 +64,8 @@ def a_crash(place: Path) -> list[str]:
     (feed,) = load_feeds(place / "feeds")
     lake = lake_of(str(place / "warehouse"))
     from_objects.land(lake, feed, [FIRST])
-    derive_windows.derive(lake, feed, [FIRST])
-    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], [FIRST])
+    derive.derive(lake, feed, [FIRST])
+    apply.apply_tables(lake, feed, [*feed.tables.values()], [FIRST])
     return []
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.feeds.faults import FeedFaults
 from orchestration.feeds.load import load_feed, load_feeds
-from orchestration.feeds.misdeclared import FeedFaults
 from transforms import formats
 from transforms.errors import FeedMisdeclared, TableNameCollision
 from transforms.feed.digest import feed_digest

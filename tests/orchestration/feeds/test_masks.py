@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.feeds.load import load_feed
-from orchestration.feeds.masks import MASK_KEY
+from orchestration.feeds.tables import MASK_KEY
 from transforms.errors import FeedMisdeclared
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed

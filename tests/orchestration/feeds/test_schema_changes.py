@@ -11,7 +11,7 @@ from orchestration.feeds.load import load_feed
 from transforms.errors import FeedMisdeclared
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
-from transforms.feed.object_paths import table_of_object
+from transforms.feed.paths import table_of_object
 from transforms.feed.schema_policies import Policies, added, widens
 
 FORMATS = ("arcion_s3_csv", "arcion_s3_json")

@@ -17,9 +17,9 @@ import pytest
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.feeds.load import load_feeds
+from orchestration.observability.run_tags import RANGE
 from orchestration.resources import lake_of
-from orchestration.runs import event_batches, history
-from orchestration.watching.run_windows import RANGE
+from orchestration.runs import history
 from tests.support.commands_here import weir
 from tests.support.pet_feed import change, drop, lay
 from transforms.feed.windows import window_at
@@ -137,7 +137,7 @@ def range_by_dagster(place: Path, windows: int) -> tuple[Counter[str], dict[str,
     """A run of the first windows that Dagster's pages ask for, and the windows that these show of each asset then."""
     (feed,) = load_feeds(place / "feeds")
     tags = dict(zip(RANGE, (window(0), window(windows - 1)), strict=True))
-    event_batches.begin()
+    history.begin_batches()
     built = definitions.build([feed], lake_of(str(place / "warehouse")))
     job = built.resolve_job_def(job_name(feed))
     with history.open_history(os.environ, place / "feeds") as instance:

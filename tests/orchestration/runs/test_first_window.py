@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assets import partitions
-from assets.lake import Lake
-from assets.layers import Layer
+from assets import feed_assets
+from assets.storage.lake import Lake, Layer
+from orchestration.automation.missing_windows import before_start, from_first_drop, starting
 from orchestration.resources import lake_of
-from orchestration.runs.first_window import before_start, from_first_drop, starting
 from tests.support.pet_feed import PETS, change, drop, lay
-from transforms.feed.feed import Feed
-from transforms.feed.running import Running
+from transforms.feed.feed import Feed, Running
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ def feed(tmp_path: Path) -> Feed:
 
 
 def first_of(feed: Feed) -> str | None:
-    return partitions.windows_of(feed).get_first_partition_key()
+    return feed_assets.partitions_of(feed).get_first_partition_key()
 
 
 def test_partitions_begin_with_the_first_drop_that_is_known(lake: Lake, feed: Feed) -> None:

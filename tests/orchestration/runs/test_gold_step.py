@@ -16,22 +16,21 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets import retries
+from assets import feed_assets
 from assets.executors.choice import SPARK
-from assets.gold.apply import apply_feed, apply_table
-from assets.lake import Lake
-from assets.layers import Layer
-from assets.locks import writing
-from assets.metadata_words import EXPLAINED, MEANINGS, OF_CHECKS
-from assets.silver import derive_windows
+from assets.feed_assets import EXPLAINED, MEANINGS, OF_CHECKS
+from assets.gold import apply
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
+from assets.storage.locks import writing
 from expectations import gold as rules
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.resources import lake_of
-from orchestration.runs.execute import RANGE_END, RANGE_START
+from orchestration.runs.execution import RANGE_END, RANGE_START
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
-from orchestration.runs.summary_lines import table_lines
+from orchestration.runs.summary import table_lines
 from tests.support import pet_feed
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import TableBusy
@@ -69,7 +68,7 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 @pytest.fixture(autouse=True)
 def no_further_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "WAITS", ())
+    monkeypatch.setattr(feed_assets, "WAITS", ())
 
 
 def run(
@@ -237,8 +236,8 @@ def test_a_table_that_was_made_again_under_another_key_shows_that_key(
     named = replace(PETS, key=("name",))
     changed = replace(feed, tables={**TABLES, "pets": named})
     # As a rebuild does, which alone may give a table another key.
-    derive_windows.derive(lake, changed, [WINDOW])
-    apply_table.apply(lake, changed, named, [WINDOW], full_rebuild=True)
+    derive.derive(lake, changed, [WINDOW])
+    apply.apply(lake, changed, named, [WINDOW], full_rebuild=True)
     outcome, _ = run(lake, changed, instance)
     assert outcome.errors == []
     of_columns = columns_of(instance, pets)
@@ -266,8 +265,8 @@ def test_all_that_events_say_is_explained_on_the_pages(
 def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_once(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retries, "WAITS", (0.0,))
-    request_again = retries.request_again
+    monkeypatch.setattr(feed_assets, "WAITS", (0.0,))
+    request_again = feed_assets.request_again
     with ExitStack() as other_run:
         other_run.enter_context(writing(lake, Layer.GOLD, "zoo", "keepers"))
 
@@ -275,7 +274,7 @@ def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_on
             other_run.close()
             request_again(context, fault)
 
-        monkeypatch.setattr(retries, "request_again", ends_first)
+        monkeypatch.setattr(feed_assets, "request_again", ends_first)
         outcome, result = run(lake, feed, instance)
     assert result.success
     assert outcome.errors == []
@@ -458,10 +457,10 @@ def test_no_other_run_writes_a_table_of_the_step_until_all_are_done(
     _, result = run(lake, feed, instance, *ABOVE)
     assert result.success
     tables = [*feed.tables.values()]
-    step = apply_feed.apply_all(lake, feed, tables, [WINDOW])
+    step = apply.apply_all(lake, feed, tables, [WINDOW])
     assert next(step).error is None
     for table in tables:
         with pytest.raises(TableBusy):
-            apply_table.apply(lake, feed, table, [WINDOW])
+            apply.apply(lake, feed, table, [WINDOW])
     assert [one.error for one in step] == [None, None]
-    assert apply_table.apply(lake, feed, PETS, [WINDOW]).keys == 0
+    assert apply.apply(lake, feed, PETS, [WINDOW]).keys == 0

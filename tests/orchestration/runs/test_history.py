@@ -11,8 +11,8 @@ import pytest
 
 from orchestration.automation.jobs import job_name
 from orchestration.resources import lake_of
-from orchestration.runs import execute, history
-from orchestration.runs.plan import Plan
+from orchestration.runs import execution, history
+from orchestration.runs.planning import Plan
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import HistoryFailed
 from transforms.feed.feed import Feed
@@ -87,7 +87,7 @@ def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
     feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables={"pets": PETS})
     lake = lake_of(str(tmp_path / "warehouse"))
     with history.open_history({}, tmp_path / "feeds") as instance:
-        (outcome,) = execute.run([Plan(feed, [WINDOW], [], [])], lake, instance)
+        (outcome,) = execution.run_plans([Plan(feed, [WINDOW], [], [])], lake, instance)
     assert not outcome.failed
     assert (home / "dagster.yaml").is_file()
     with dg.DagsterInstance.from_config(str(home)) as instance:

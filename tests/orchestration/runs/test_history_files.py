@@ -8,7 +8,7 @@ from pathlib import Path
 import sqlalchemy
 from sqlalchemy.pool import NullPool
 
-from orchestration.runs.history_files import kept_open
+from orchestration.runs.history import kept_open
 
 
 def write(file: Path, number: int) -> int:

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from assets.bookkeeping.quarantine.opened import quarantine_of
-from assets.lake import Lake
+from assets.quarantine.records import quarantine_of
+from assets.storage.lake import Lake
 from orchestration.automation.jobs import job_name
+from orchestration.cli import quarantine
 from orchestration.cli.options import Place
-from orchestration.cli.quarantine import listing
 from orchestration.definitions import build
 from orchestration.feeds.load import load_feed
-from orchestration.feeds.masks import MASK_KEY
+from orchestration.feeds.tables import MASK_KEY
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import change, drop, lay
@@ -213,14 +213,14 @@ def test_lists_of_quarantine_show_no_payload_and_a_single_record_does(
     made = Made(tmp_path, "arcion_s3_json", values, masked=True)
     place = Place(tmp_path / "feeds", str(tmp_path / "warehouse"))
     for as_json in (False, True):
-        listing.list_records(place, "zoo", None, "all", as_json=as_json)
+        quarantine.list_records(place, "zoo", None, "all", as_json=as_json)
     listed = capsys.readouterr().out
     assert "(not shown: the feed masks columns)" in listed
     assert not any(one in listed for one in values)
     cut = next(
         one for one in quarantine_of(made.lake, made.feed).records if one.reason == "damaged_record"
     )
-    listing.show_record(place, "zoo", cut.id, as_json=False)
+    quarantine.show_record(place, "zoo", cut.id, as_json=False)
     assert values[0] in capsys.readouterr().out
 
 

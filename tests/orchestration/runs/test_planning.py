@@ -8,18 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assets.bookkeeping import ledger, window_progress
-from assets.bookkeeping.ledger import ReadObject
 from assets.bronze import from_objects
-from assets.lake import Lake
-from assets.landing.kafka import peek, topics
-from assets.landing.kafka.offset_ranges import Partition, ReadUpTo
+from assets.control import ledger, progress
+from assets.control.ledger import ReadObject
+from assets.landing import kafka
+from assets.landing.kafka_offsets import Partition, ReadUpTo
 from assets.landing.objects import LandedObject
+from assets.storage.lake import Lake
+from orchestration.automation.run_requests import ranges_of
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from orchestration.runs.asked_windows import asked_windows
-from orchestration.runs.plan import Plan
-from orchestration.runs.ranges import ranges_of
+from orchestration.runs.planning import Plan, asked_windows
 from transforms.errors import WindowOutOfRange, WindowSizeChanged
 from transforms.feed.feed import Feed
 
@@ -45,7 +44,7 @@ def landed(
     found = from_objects.LandingDiff(objects, [], list(left_out), len(objects), [])
     monkeypatch.setattr(from_objects, "arrivals", lambda *_: found)
     monkeypatch.setattr(ledger, "read_objects", lambda *_: list(known))
-    monkeypatch.setattr(window_progress, "unfinished", lambda *_: list(unfinished))
+    monkeypatch.setattr(progress, "unfinished", lambda *_: list(unfinished))
 
 
 def refusal(feed: Feed, windows: str) -> str:
@@ -244,12 +243,12 @@ def peeked(
         return {*found}, {}
 
     read = {("t/0", "id"): ReadUpTo(10, "2025-11-20T03")}
-    monkeypatch.setattr(topics, "look", lambda _: [Partition("t", "id", 0, 0, end)])
-    monkeypatch.setattr(peek, "windows_in", windows_in)
+    monkeypatch.setattr(kafka, "look_at_topics", lambda _: [Partition("t", "id", 0, 0, end)])
+    monkeypatch.setattr(kafka, "windows_in", windows_in)
     monkeypatch.setattr(ledger, "read_offsets", lambda *_: read)
     held = [ReadObject("2025-11-20T03", "t/0", "id", 9)]
     monkeypatch.setattr(ledger, "read_objects", lambda *_: held)
-    monkeypatch.setattr(window_progress, "unfinished", lambda *_: list(unfinished))
+    monkeypatch.setattr(progress, "unfinished", lambda *_: list(unfinished))
     return looks
 
 

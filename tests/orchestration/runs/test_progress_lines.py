@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 
 from orchestration import console
-from orchestration.runs.progress_lines import asset_of, progress_lines
+from orchestration.runs.execution import asset_of, progress_lines
 
 
 def test_a_step_says_what_it_says_and_dagster_says_nothing(

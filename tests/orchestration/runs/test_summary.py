@@ -7,12 +7,12 @@ import io
 import dagster as dg
 import pytest
 
-from orchestration.runs import summary, summary_lines
+from orchestration.observability.drift_lines import NEW_DRIFT
+from orchestration.runs import summary
 from orchestration.runs.outcome import Outcome
-from orchestration.runs.plan import Plan
+from orchestration.runs.planning import Plan
 from orchestration.sheets import Sheet
-from orchestration.watching.drift_lines import NEW_DRIFT
-from transforms.display.markdown import code_block
+from transforms.display import code_block
 from transforms.feed.feed import Feed
 
 FEED = Feed("shop", "arcion_s3_json", "/nowhere")
@@ -80,7 +80,7 @@ def check(
 
 def shown(*outcomes: Outcome, width: int = 100) -> str:
     out = io.StringIO()
-    summary.show(outcomes, Sheet(out, width))
+    summary.show_summary(outcomes, Sheet(out, width))
     return out.getvalue()
 
 
@@ -106,27 +106,23 @@ def test_a_table_is_one_line_over_all_windows_and_runs() -> None:
         silver(account("customers", 2, 2, 0, 0)),
         gold("customers", 1_005, 2),
     )
-    assert summary_lines.table_lines(made) == {
-        "customers": summary_lines.TableLine(10, 8, 1, 1, 1_005, 2)
-    }
+    assert summary.table_lines(made) == {"customers": summary.TableLine(10, 8, 1, 1, 1_005, 2)}
 
 
 def test_what_gold_had_already_is_a_change_and_no_duplicate() -> None:
     made = outcome(silver(account("orders", 10, 9, 0, 1)), gold("orders", 5, already=3))
-    line = summary_lines.table_lines(made)["orders"]
+    line = summary.table_lines(made)["orders"]
     assert (line.events, line.changes, line.duplicates, line.quarantined) == (10, 9, 0, 1)
     assert line.in_gold_already == 3
-    assert "9 changes (3 in gold already) + 0 duplicates" in next(
-        summary_lines.lines_in_words(made)
-    )
+    assert "9 changes (3 in gold already) + 0 duplicates" in next(summary.lines_in_words(made))
     assert line.events == line.changes + line.duplicates + line.quarantined
 
 
 def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> None:
     made = outcome(silver(account(None, 1, 0, 0, 1), account("comets", 2, 2, 0, 0)))
-    assert summary_lines.table_lines(made) == {
-        "(no table)": summary_lines.TableLine(events=1, quarantined=1),
-        "comets": summary_lines.TableLine(events=2, changes=2),
+    assert summary.table_lines(made) == {
+        "(no table)": summary.TableLine(events=1, quarantined=1),
+        "comets": summary.TableLine(events=2, changes=2),
     }
 
 
@@ -135,9 +131,9 @@ def test_gold_tables_that_are_named_by_their_schemas_are_on_the_lines_of_their_e
         silver(account("zoo__pets", 2, 2, 0, 0), account("farm__pets", 3, 3, 0, 0)),
         made_of("pets", size("farm__pets", 1, 1, already=1), size("zoo__pets", 2)),
     )
-    assert summary_lines.table_lines(made) == {
-        "farm__pets": summary_lines.TableLine(3, 3, 0, 0, 1, 1, in_gold_already=1),
-        "zoo__pets": summary_lines.TableLine(2, 2, 0, 0, 2, 0),
+    assert summary.table_lines(made) == {
+        "farm__pets": summary.TableLine(3, 3, 0, 0, 1, 1, in_gold_already=1),
+        "zoo__pets": summary.TableLine(2, 2, 0, 0, 2, 0),
     }
 
 
@@ -261,7 +257,7 @@ def test_one_line_says_who_did_the_work(
     assert [text for text in shown(found).splitlines() if "executor" in text] == [
         f"executor: {line}"
     ]
-    assert f"In all, executor: {line}" in [*summary_lines.lines_in_words(found)]
+    assert f"In all, executor: {line}" in [*summary.lines_in_words(found)]
 
 
 def test_nothing_is_said_of_executors_where_nothing_was_done() -> None:

@@ -9,14 +9,13 @@ import dagster as dg
 import deltalake
 import pytest
 
-from assets.asset_keys import table_name_of
-from assets.lake import Lake
+from assets.feed_assets import table_name_of
+from assets.storage.lake import Lake
 from orchestration.automation.jobs import job_name
-from orchestration.definitions import build
+from orchestration.definitions import build, tables_in_gold
 from orchestration.resources import lake_of
-from orchestration.runs.execute import run
+from orchestration.runs.execution import run_plans
 from orchestration.runs.planning import asked, of_asked
-from orchestration.runs.tables_in_gold import tables_in_gold
 from tests.laws.drawn import model_format
 from tests.support.pet_feed import drop, lay
 from transforms.feed.feed import Feed
@@ -166,7 +165,7 @@ def test_a_run_of_the_command_line_judges_them_too(tmp_path: Path, feed: Feed) -
         for window in (WINDOW, "2025-11-20T04"):
             lay(tmp_path / "landing", "2025-11-20/04/b.jsonl", drop(put(3), put(3, "Bob")))
             plan = of_asked(lake, feed, asked(feed, window))
-            (outcome,) = run([plan], lake, instance=instance)
+            (outcome,) = run_plans([plan], lake, instance=instance)
             assert not outcome.errors
     broken = {(one.asset_key, one.check_name) for one in outcome.checks if not one.passed}
     assert (PETS, "positions_rise_within_key") in broken

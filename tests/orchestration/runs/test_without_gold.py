@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from orchestration.cli import run
 from orchestration.cli.options import Place
 from orchestration.resources import lake_of
-from orchestration.runs import without_gold
+from orchestration.runs import summary
 from orchestration.runs.outcome import Outcome
-from orchestration.runs.plan import Plan
+from orchestration.runs.planning import Plan
 from orchestration.runs.waiting_tables import Waiting
 from tests.support.onboarded import laid
 from tests.support.pet_feed import change, drop
@@ -133,11 +133,11 @@ def test_what_all_went_to_quarantine_is_named_too() -> None:
         account("known", declared="known", quarantined=1),
         account(None, quarantined=7),
     )
-    assert without_gold.quarantined_whole(found) == {"rows": 5}
+    assert summary.quarantined_whole(found) == {"rows": 5}
     assert Waiting.of(found.metadata[0][1]["accounts"]) == Waiting({"mixed": 1}, {"w"})  # type: ignore[arg-type]
 
 
 def test_nothing_is_said_where_every_table_is_declared(tmp_path: Path) -> None:
     found = outcome_of(account("known", declared="known", changes=4))
     lake = lake_of(str(tmp_path))
-    assert [*without_gold.without_gold(lake, found, tmp_path)] == []
+    assert [*summary.without_gold(lake, found, tmp_path)] == []

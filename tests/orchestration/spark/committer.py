@@ -23,14 +23,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.delta import delta_rs, leases, spark_table
-from assets.delta.spark_table import SparkTable
-from assets.delta.store_faults import in_words
-from assets.locks import explaining_failures
+from assets.storage import delta_rs, leases, spark_table
+from assets.storage.locks import explaining_failures
+from assets.storage.spark_table import SparkTable
+from assets.storage.store_faults import in_words
 from orchestration.resources import lake_of
-from orchestration.spark.conditional_commits import SETTINGS, SOURCE
-from orchestration.spark.session import WeirSpark
-from orchestration.spark.small_work import FIRST_COMPILER, OPTIONS
+from orchestration.spark.session import CONDITIONAL_COMMITS, SOURCE, WeirSpark
+from orchestration.spark.settings import FIRST_COMPILER, OPTIONS
 from tests.faults.unreliable import Unreliable, unreliable
 from transforms.errors import TableBusy
 
@@ -230,7 +229,7 @@ def main(endpoint: str) -> None:
         found: dict[str, object] = {"log": of_the_log(log), "log race": race_of_the_log(log)}
         again = spark.newSession()
         again.conf.set(ATTEMPTS, "1000")
-        assert spark.conf.get(ATTEMPTS) == SETTINGS[ATTEMPTS]
+        assert spark.conf.get(ATTEMPTS) == CONDITIONAL_COMMITS[ATTEMPTS]
         found["made"] = append_by_spark(spark, "made")
         found["once"] = forestalled(proxy, settings, spark, "once")
         found["again"] = forestalled(proxy, settings, again, "again")

@@ -27,8 +27,8 @@ print(*sorted({name.partition(".")[0] for name, file in files.items() if "site-p
 OF_TASKS = (
     "assets.landing.spark_source",
     "assets.landing.read_objects",
-    "assets.landing.kafka.read_topics",
-    "assets.executors.in_spark",
+    "assets.landing.read_topics",
+    "assets.executors.spark",
     "transforms.silver.stages",
     "transforms.gold.stages",
     "transforms.formats",

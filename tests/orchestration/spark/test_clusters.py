@@ -16,7 +16,7 @@ pytestmark = pytest.mark.journey
 # In a process of its own: there is one session in each.
 SCRIPT = """
 import os
-from orchestration.spark.clusters import ClusterAway
+from orchestration.spark.session import ClusterAway
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from assets.delta import delta_rs
+from assets.storage import delta_rs
 from tests.orchestration.spark.committer import BUCKET, BUSY, DONE, ROUNDS, TABLE, WAREHOUSE
 from tests.services.seaweed import Store, store
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.spark import jars
-from orchestration.spark.ivy import IVY_SETTINGS, Jar, JarsMissing
+from orchestration.spark.jars import IVY_SETTINGS, Jar, JarsMissing
 
 CONTENT = b"not quite a jar"
 JAR = Jar("org.example", "weir-sample", "1.0", hashlib.sha256(CONTENT).hexdigest())

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.spark import jvm_notices
+from orchestration.spark import on_first_use
 
 NOISY = """
 import subprocess, sys, time
-from orchestration.spark.jvm_notices import without_notices
+from orchestration.spark.on_first_use import without_notices
 child = '''
 import sys, time
 sys.stderr.write("WARNING: Using incubator modules: jdk.incubator.vector\\\\n")
@@ -64,7 +64,7 @@ def test_the_end_of_an_idle_worker_is_left_out_and_every_other_error_is_whole(
     told: list[bytes],
 ) -> None:
     lines = [*END_OF_WORKER, *told, *END_OF_WORKER, *told, BEGIN, FRAMES[0]]
-    assert [*jvm_notices._without_ends_of_workers(lines)] == told * 2
+    assert [*on_first_use._without_ends_of_workers(lines)] == told * 2
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_end_of_an_idle_worker_is_left_out_and_every_other_error_is_whole(
 )
 def test_two_idle_workers_may_end_at_once(both: list[bytes]) -> None:
     lines = [*both, b"next\n", BROKEN]
-    assert [*jvm_notices._without_ends_of_workers(lines)] == [b"next\n", BROKEN]
+    assert [*on_first_use._without_ends_of_workers(lines)] == [b"next\n", BROKEN]
 
 
 def test_frames_may_have_their_source_below_them() -> None:
@@ -86,4 +86,4 @@ def test_frames_may_have_their_source_below_them() -> None:
         b"    ~~~~^^\n",
     ]
     lines = [BEGIN, FRAMES[0], sources[0], FRAMES[1], *sources[1:], BROKEN, b"    next\n"]
-    assert [*jvm_notices._without_ends_of_workers(lines)] == [b"    next\n"]
+    assert [*on_first_use._without_ends_of_workers(lines)] == [b"    next\n"]

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from assets.lake import Lake
+from assets.storage.lake import Lake
 from orchestration.resources import lake_of
-from orchestration.spark import small_work
+from orchestration.spark import settings
 from transforms.feed.feed import Feed
 
 
 def is_quick(lake: Lake, *feeds: Feed) -> bool:
-    tuned = small_work.tuned(lake, feeds)
+    tuned = settings.tuned(lake, feeds)
     assert tuned.warehouse == lake.warehouse
-    options = str(tuned.pyspark.spark_config[small_work.OPTIONS])
+    options = str(tuned.pyspark.spark_config[settings.OPTIONS])
     # The options that were there stay.
     assert "log4j2.configurationFile" in options
-    return small_work.FIRST_COMPILER in options
+    return settings.FIRST_COMPILER in options
 
 
 @pytest.fixture
@@ -49,17 +49,17 @@ def test_a_warehouse_that_is_not_there_yet_is_little_work(feed: Feed, tmp_path: 
 def test_many_bytes_are_much_work(
     feed: Feed, warehouse: Path, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(small_work, "SMALL_BYTES", 1_000)
+    monkeypatch.setattr(settings, "SMALL_BYTES", 1_000)
     assert is_quick(lake_of(str(warehouse), {}), feed)
     (tmp_path / what).write_bytes(b"x" * 1_000)
     assert not is_quick(lake_of(str(warehouse), {}), feed)
 
 
 def test_no_more_files_are_looked_at_than_it_takes_to_know(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_work, "SMALL_FILES", 3)
-    assert small_work.is_small(iter([1, 1, 1]))
+    monkeypatch.setattr(settings, "SMALL_FILES", 3)
+    assert settings.is_small(iter([1, 1, 1]))
     many = iter(range(100))
-    assert not small_work.is_small(many)
+    assert not settings.is_small(many)
     assert next(many) == 4
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.spark import sockets
+from orchestration.spark import settings
 from orchestration.spark.settings import session_config
 
 pytestmark = pytest.mark.journey
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.journey
 SCRIPT = """
 import os, time
 from pyspark import TaskContext
-from assets.task_errors import raise_clearly
+from assets.executors.task_errors import raise_clearly
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
 
@@ -44,7 +44,7 @@ from pathlib import Path
 import pyarrow as pa
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
-from orchestration.spark.sockets import SETTING
+from orchestration.spark.settings import SETTING
 
 def held(batches):
     for _ in batches:
@@ -109,10 +109,10 @@ def test_a_socket_s_name_is_never_too_long(
     monkeypatch: pytest.MonkeyPatch, more: int, is_around: bool
 ) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        around = Path(folder, "x" * (sockets.LONGEST + more - len(folder) - 1))
+        around = Path(folder, "x" * (settings.LONGEST + more - len(folder) - 1))
         around.mkdir()
         monkeypatch.setattr(tempfile, "tempdir", str(around))
-        made = Path(sockets.socket_folder.__wrapped__())
+        made = Path(settings.socket_folder.__wrapped__())
         assert made.stat().st_mode & 0o777 == 0o700
         assert made.parent == (around if is_around else Path("/tmp"))
         # The longest name that macOS takes.
@@ -121,7 +121,7 @@ def test_a_socket_s_name_is_never_too_long(
 
 
 def test_executors_of_yarn_have_a_short_folder_for_sockets_and_others_their_own() -> None:
-    assert session_config({"WEIR_SPARK_MASTER": "yarn"})[sockets.SETTING] == "/tmp"
-    assert sockets.SETTING not in session_config(
+    assert session_config({"WEIR_SPARK_MASTER": "yarn"})[settings.SOCKETS] == "/tmp"
+    assert settings.SOCKETS not in session_config(
         {"WEIR_SPARK_MASTER": "spark://master.example:7077"}
     )

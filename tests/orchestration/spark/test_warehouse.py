@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from orchestration.spark.warehouse import refuse_unreachable
+from orchestration.cli.session import refuse_unreachable
 from transforms.errors import UnreadableWarehouse
 
 

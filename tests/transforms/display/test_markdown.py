@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from transforms.display import markdown
-from transforms.display.plain import one_line, visible, visible_json
+from transforms import display
+from transforms.display import one_line, visible, visible_json
 
 READER = MarkdownIt("commonmark", {"linkify": False}).enable("table")
 
@@ -57,18 +57,18 @@ def spans(text: str) -> list[str]:
 
 @given(TEXTS)
 def test_a_list_of_hostile_lines_is_a_list_of_their_texts(text: str) -> None:
-    seen = markdown.bullets([text, "next"])
+    seen = display.bullets([text, "next"])
     wanted = [one_line(text)] if text else []
     assert spans(seen) == [*wanted, "next"]
     assert [one.content for one in tokens(seen) if one.type == "text"] == []
     if text:
-        assert markdown.bullet_texts(seen) == [f"- {one_line(text)}", "- next"]
+        assert display.bullet_texts(seen) == [f"- {one_line(text)}", "- next"]
 
 
 @given(TEXTS, TEXTS)
 @example("a\\|b", "c\\")
 def test_a_hostile_cell_stays_in_its_cell(first: str, second: str) -> None:
-    seen = markdown.table(["name", first], [[first, 7], [second, first]])
+    seen = display.table(["name", first], [[first, 7], [second, first]])
     cells: list[str] = []
     for one in READER.parse(seen):
         if one.type in ("th_open", "td_open"):
@@ -82,10 +82,10 @@ def test_a_hostile_cell_stays_in_its_cell(first: str, second: str) -> None:
 
 @given(TEXTS)
 def test_a_hostile_text_does_not_leave_its_block(text: str) -> None:
-    block = markdown.code_block(text)
+    block = display.code_block(text)
     (fence,) = tokens(block)
     assert fence.content == visible(text) + "\n"
-    assert markdown.block_lines(block) == visible(text).split("\n")
+    assert display.block_lines(block) == visible(text).split("\n")
 
 
 @given(TEXTS)

@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from transforms.families.kafka_message import KafkaMessage
-from transforms.families.kafka_records import message
+from transforms.families.kafka_records import KafkaMessage, kafka_message
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
@@ -26,13 +25,13 @@ def record(name: str, offset: int, payload: bytes | None, key: bytes | None = No
 
 
 def of_topic(name: str, offset: int, payload: bytes | None, key: bytes | None) -> KafkaMessage:
-    return message(record(name, offset, payload, key), TOPIC)
+    return kafka_message(record(name, offset, payload, key), TOPIC)
 
 
 def dumped(line: bytes | str | dict[str, object]) -> KafkaMessage:
     text = json.dumps(line) if isinstance(line, dict) else line
     payload = text if isinstance(text, bytes) else text.encode()
-    return message(record("orders.jsonl", 0, payload), DUMP)
+    return kafka_message(record("orders.jsonl", 0, payload), DUMP)
 
 
 def said(one: KafkaMessage) -> tuple[object, ...]:
@@ -66,11 +65,11 @@ def test_a_record_of_a_topic_says_where_it_stood() -> None:
 def test_the_name_that_a_sink_gives_an_object_says_where_its_records_stood(
     name: str, place: tuple[object, ...]
 ) -> None:
-    found = message(record(name, 4, b'{"a": 1}'), DUMP)
+    found = kafka_message(record(name, 4, b'{"a": 1}'), DUMP)
     assert (found.topic, found.partition, found.offset) == place
     # A record that says its own place is believed.
     line = b'{"topic": "t", "partition": 1, "offset": 9, "key": null, "value": {}}'
-    own = message(record(name, 4, line), DUMP)
+    own = kafka_message(record(name, 4, line), DUMP)
     assert (own.topic, own.partition, own.offset) == ("t", 1, 9)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from transforms.feed.column_names import spelled
+from transforms.feed.names import spelled_columns
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN
 
 SIGNS = " ,;{}()\n\t=.`_*xX012aAbBdDİßΣ\ud800\x00\U00010400"
@@ -43,7 +43,7 @@ names = st.text(st.sampled_from(SIGNS), max_size=10) | st.sampled_from(
 def test_only_names_that_gold_cannot_have_are_spelled(
     in_stream: set[str], gold: dict[str, str]
 ) -> None:
-    assert spelled(in_stream) == gold
+    assert spelled_columns(in_stream) == gold
 
 
 @given(st.sets(names, max_size=8))
@@ -51,7 +51,7 @@ def test_only_names_that_gold_cannot_have_are_spelled(
 @example({"_x0020_x0041_", " x0041_"})
 @example({"Id", "ID", "_x0049_d", "_X0049_d"})
 def test_no_two_columns_have_one_name_in_gold_and_all_can_be_read_back(in_stream: set[str]) -> None:
-    new = spelled(in_stream)
+    new = spelled_columns(in_stream)
     gold = {name: new.get(name, name) for name in in_stream}
     assert len({name.lower() for name in gold.values()}) == len(in_stream)
     for name, text in gold.items():
@@ -66,7 +66,7 @@ def test_no_two_columns_have_one_name_in_gold_and_all_can_be_read_back(in_stream
 def test_one_more_column_changes_the_names_of_those_only_that_differ_from_it_in_case(
     in_stream: set[str], more: str
 ) -> None:
-    before, after = spelled(in_stream), spelled({*in_stream, more})
+    before, after = spelled_columns(in_stream), spelled_columns({*in_stream, more})
     for name in in_stream:
         if name.lower() != more.lower():
             assert before.get(name) == after.get(name)

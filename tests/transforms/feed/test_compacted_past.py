@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from transforms.feed.compacted_past import altered, meaning
 from transforms.feed.decisions import Decisions, Epoch
+from transforms.feed.digest import altered_since, compacted_meaning
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey
 from transforms.feed.schema_policies import Policies
@@ -22,8 +22,8 @@ ZOO = Feed("zoo", "arcion_s3_json", "/drops", tables={"pets": PETS, "food": FOOD
 
 def words(feed: Feed, before: Feed = ZOO) -> list[str]:
     """What is altered, by what was written down of it as JSON."""
-    then = json.loads(json.dumps(meaning(before, before.tables["pets"], WINDOW)))
-    return altered(then, meaning(feed, feed.tables["pets"], WINDOW))
+    then = json.loads(json.dumps(compacted_meaning(before, before.tables["pets"], WINDOW)))
+    return altered_since(then, compacted_meaning(feed, feed.tables["pets"], WINDOW))
 
 
 def with_pets(**parts: object) -> Feed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transforms.feed.feed import Table
-from transforms.feed.object_paths import matches, table_of_object
+from transforms.feed.paths import matches, table_of_object
 
 
 def table(name: str, path: str | None = None) -> Table:

@@ -6,7 +6,7 @@ import pytest
 
 from transforms.feed.digest import feed_digest
 from transforms.feed.feed import Feed, Table, TableNames
-from transforms.feed.table_names import gold_name
+from transforms.feed.names import gold_name
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.feed.feed import WindowSize
-from transforms.feed.window_paths import compiled, date_in_path
+from transforms.feed.paths import compiled, date_in_path
 from transforms.feed.windows import (
     contiguous_ranges,
     day_of_folder,

@@ -16,7 +16,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.onboarding.folding import tables_of
+from assets.onboarding.preview import tables_of
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Outcome, Scenario
 from transforms.feed.feed import Feed, Table

@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.columns.bronze import BRONZE
 from assets.landing.read_objects import records_of
-from assets.silver import classifying
+from assets.silver import classify
 from transforms.feed.feed import Feed, TableNames
 from transforms.formats import FORMATS
 from transforms.silver.accounting import Account
@@ -77,7 +77,7 @@ def outcomes_of(feed: Feed, rows: Iterable[Mapping[str, object]]) -> dict[str, O
     for row in landed:
         found[str(row["window"])].records += 1
     batch = pa.RecordBatch.from_pylist(landed, schema=ARROW)
-    made = classifying.alone(feed, batch)
+    made = classify.alone(feed, batch)
     for account in made.accounts:
         found[account["window"]].accounts.append(account)
     for row in made.of_kind(CHANGES, TO_QUARANTINE).to_pylist():

@@ -40,7 +40,7 @@ def in_topics(feed: Feed, scenario: Scenario) -> list[InTopic]:
     found = []
     for row in bronze(feed, {"": scenario}):
         line = BronzeRecord(**row)  # type: ignore[arg-type]
-        said = kafka_records.of_dump(line)
+        said = kafka_records.message_of_dump(line)
         is_bare = said.offset is None and said.key_bytes is None
         value = line.payload
         if not is_bare:

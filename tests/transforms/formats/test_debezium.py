@@ -11,7 +11,7 @@ import pytest
 from transforms.event import Event, SnapshotRow, StreamSchema, Transaction
 from transforms.feed.feed import Feed, Table
 from transforms.formats.debezium import FORMAT
-from transforms.formats.debezium.transactions import waits
+from transforms.formats.debezium.decode import waits_for_transactions
 from transforms.record import BronzeRecord
 
 TOPIC = Feed("shop", "debezium", "kafka://broker:9092/shop.public.city,shop.transaction")
@@ -477,7 +477,7 @@ def test_changes_wait_where_the_end_of_their_transaction_may_come(
     landing: str, expected: bool
 ) -> None:
     feed = Feed("shop", "debezium", landing)
-    assert waits(feed) is expected
+    assert waits_for_transactions(feed) is expected
     value = envelope(
         transaction={"id": "gtid:7"}, op="r", after={"a": "__debezium_unavailable_value"}
     )

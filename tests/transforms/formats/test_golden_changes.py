@@ -11,7 +11,7 @@ import pytest
 
 from tests.transforms.formats.in_process import Outcome, outcomes
 from tests.transforms.formats.test_golden import Case, cases, feed
-from transforms.records.gzip_stream import inflate
+from transforms.records.gzip_archives import inflate
 
 
 @cache

@@ -17,18 +17,18 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
-from assets.bookkeeping import accounting
-from assets.bookkeeping.window_progress import declarations
-from assets.silver.derive_windows import stored_accounts
+from assets.control import accounting
+from assets.control.progress import declarations
+from assets.silver.derive import stored_accounts
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
 from tests.transforms.formats.test_golden import cases, feed
-from transforms.arrow.record_batches import bounded
+from transforms.column_types.record_batches import bounded
 from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.silver.conforming.conformer import conformer
-from transforms.silver.packed_rows import Shards, row_batch
+from transforms.silver.conform import conformer
+from transforms.silver.frames import Shards, row_batch
 
 COPIES: Final = 12
 """How many damaged copies are made of each case's drop."""
@@ -203,7 +203,7 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
     conform = conformer(of_topic, describes_tables=source.describes_tables)
     tried = 0
     for record in records(of_dumps):
-        text = kafka_records.message(record, of_dumps).text
+        text = kafka_records.kafka_message(record, of_dumps).text
         for key in KEYS:
             in_topic = replace(
                 record, object="t/0", key=key, payload=None if text is None else text.encode()

@@ -14,8 +14,7 @@ import pytest
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed.feed import Feed
-from transforms.feed.graph_types import EdgeType, VertexType
+from transforms.feed.feed import EdgeType, Feed, VertexType
 from transforms.formats import FORMATS
 
 FEED = Feed(

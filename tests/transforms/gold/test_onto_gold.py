@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from transforms.change import Change, Image, LogPosition
 from transforms.compaction_watermarks import CompactionWatermark
-from transforms.gold.change import Change, Image, LogPosition
-from transforms.gold.delivery_counts import DeliveryCounts
-from transforms.gold.fold import Fold
-from transforms.gold.onto_gold import Outcome, apply_new_changes, refold
+from transforms.gold.fold import ABSENT, Fold, State, unread_state
+from transforms.gold.key_groups import DeliveryCounts, StoredRow
 from transforms.gold.ordering import sorted_distinct
-from transforms.gold.state import ABSENT, State, unread
-from transforms.gold.stored_row import StoredRow
+from transforms.gold.stages import Outcome, apply_new_changes, refold
 
 FOLD = Fold({"id": "int", "name": "string", "visits": "int"}, ("id",), {}, has_key=True)
 WHOLE: Image = {"id": "1", "name": "Ada", "visits": "1"}
@@ -203,7 +201,7 @@ def test_a_key_that_its_base_tells_has_nothing_late() -> None:
 def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
     last = stands(BORN, NAMED).last
     assert last is not None
-    current = StoredRow(unread(is_present=True, last=last))
+    current = StoredRow(unread_state(is_present=True, last=last))
     assert not current.says(FOLD, stands(BORN, NAMED))
     assert current.has_row_of(FOLD, stands(BORN, NAMED))
     assert not current.has_row_of(FOLD, stands(BORN, change("remove", 9)))

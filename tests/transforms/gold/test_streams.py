@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.gold.streams.clocks import Clock, Moment, clock
+from transforms.gold.range_deletes import Clock, Moment, clock_of
 
 
 def at(number: int, time: int | None, *, is_new: bool = False) -> Moment:
@@ -17,7 +17,7 @@ def before(of_stream: Clock, time: int) -> list[int]:
 
 def test_a_place_is_before_a_moment_while_nothing_up_to_it_is_newer() -> None:
     moments = [at(1, None), at(2, 10), at(3, 30), at(4, 20), at(5, 40)]
-    of_stream = clock(moments, [5, 10, 25, 30, 99])
+    of_stream = clock_of(moments, [5, 10, 25, 30, 99])
     assert before(of_stream, 5) == []
     assert before(of_stream, 10) == [2]
     assert before(of_stream, 25) == [2]
@@ -27,7 +27,7 @@ def test_a_place_is_before_a_moment_while_nothing_up_to_it_is_newer() -> None:
 
 
 def test_a_stream_without_times_is_before_nothing() -> None:
-    assert before(clock([at(1, None)], [5]), 5) == []
+    assert before(clock_of([at(1, None)], [5]), 5) == []
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_a_stream_without_times_is_before_nothing() -> None:
 def test_a_clock_has_moved_where_the_answer_for_an_earlier_place_is_another(
     moments: list[Moment], has_moved: bool
 ) -> None:
-    assert clock(moments, [25, 50]).has_moved is has_moved
+    assert clock_of(moments, [25, 50]).has_moved is has_moved

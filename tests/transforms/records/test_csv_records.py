@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from transforms.errors import UnknownHeader
 from transforms.feed.feed import Table
-from transforms.record import Record
-from transforms.records.csv_records import split
-from transforms.records.header_roles import PREFIX_ROLE, SUFFIX_ROLE
-from transforms.records.limits import Limits
+from transforms.record import Limits, Record
+from transforms.records.csv_records import PREFIX_ROLE, SUFFIX_ROLE, split
 
 REGION = Table(
     name="region",

@@ -9,10 +9,9 @@ import zlib
 
 import pytest
 
-from transforms.records.damaged_archives import with_damage
-from transforms.records.gzip_stream import inflate, too_large
+from transforms.record import Limits
+from transforms.records.gzip_archives import inflate, too_large, with_damage
 from transforms.records.json_documents import split
-from transforms.records.limits import Limits
 
 LINES = b"".join(b'{"id":%d,"noise":%d}\n' % (n, hash(str(n))) for n in range(5000))
 

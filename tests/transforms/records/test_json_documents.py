@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.record import Record
-from transforms.records import json_documents, json_ends
+from transforms.record import DEFAULT_LIMITS, Limits, Record
+from transforms.records import json_documents
 from transforms.records.json_documents import split
-from transforms.records.limits import DEFAULTS, Limits
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -74,7 +73,7 @@ def cut(data: bytes) -> list[tuple[bytes, str | None]]:
     return [(record.payload, record.defect) for record in split(data)]
 
 
-def carefully(data: bytes, limits: Limits = DEFAULTS) -> list[Record]:
+def carefully(data: bytes, limits: Limits = DEFAULT_LIMITS) -> list[Record]:
     """The records as Python's own reader of JSON cuts them, without msgspec."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_documents._Text, "_skimmed", lambda text: None)
@@ -126,7 +125,7 @@ def test_no_text_breaks_it_and_places_are_always_true(pieces: list[bytes]) -> No
 def test_it_does_not_matter_where_the_buffer_ends(documents: list[bytes], size: int) -> None:
     data = b"\n".join(documents)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_ends, "_BUFFER", size)
+        patch.setattr(json_documents, "_BUFFER", size)
         records = carefully(data)
     assert [(record.payload, record.defect) for record in records] == whole(*documents)
     assert places_are_true(data, records)
@@ -136,7 +135,7 @@ def test_it_does_not_matter_where_the_buffer_ends(documents: list[bytes], size: 
 @given(texts(), st.integers(16, 64))
 def test_the_quick_way_and_the_careful_one_cut_alike(data: bytes, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_ends, "_BUFFER", size)
+        patch.setattr(json_documents, "_BUFFER", size)
         assert list(split(data)) == carefully(data)
 
 
@@ -161,16 +160,16 @@ def test_they_cut_alike_whatever_the_limits(data: bytes, longest: int, reread_by
         (b'{"a":1}\n ', 7),
         (b'["]"],', 5),
         (b'"a"1', 3),
-        (b'{"a":', json_ends.CUT),
-        (b'{"a":NaN}', json_ends.REFUSED),
-        (b'{"a":"\n"} ', json_ends.REFUSED),
-        (b'{"a":' * 100_000, json_ends.REFUSED),
+        (b'{"a":', json_documents.CUT),
+        (b'{"a":NaN}', json_documents.REFUSED),
+        (b'{"a":"\n"} ', json_documents.REFUSED),
+        (b'{"a":' * 100_000, json_documents.REFUSED),
     ],
 )
 def test_msgspec_tells_where_a_document_ends(text: bytes, end: int) -> None:
     """It tells so in the text of an error: another release of it may have another."""
     data = b"--" + text
-    found = json_ends.skim(data, memoryview(data), 2, len(data))
+    found = json_documents.skim(data, memoryview(data), 2, len(data))
     assert found == (end + 2 if end >= 0 else end)
 
 

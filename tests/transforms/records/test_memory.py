@@ -15,7 +15,7 @@ import gzip, resource, sys
 from assets.landing.read_objects import records_of
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.records.limits import Limits
+from transforms.record import Limits
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.record import Record
-from transforms.records.limits import Limits
-from transforms.records.text_lines import split
+from transforms.formats.dgraph.exports import split_lines
+from transforms.record import Limits, Record
 
 SIGNS = st.sampled_from([b"a", b"#", b" ", b"\t", b"\x0b", b"\r", b"\n", b"\r\n", b"\x00", b"\xff"])
 
@@ -27,17 +26,17 @@ def plainly(data: bytes) -> list[Record]:
 
 @given(st.lists(SIGNS).map(b"".join))
 def test_every_line_that_says_something_is_a_record(data: bytes) -> None:
-    assert list(split(data, b"#")) == plainly(data)
+    assert list(split_lines(data, b"#")) == plainly(data)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b" \r\n\t", b"# only a comment", b"\n#\n#"])
 def test_a_text_without_records_gives_none(data: bytes) -> None:
-    assert list(split(data, b"#")) == []
+    assert list(split_lines(data, b"#")) == []
 
 
 def test_a_line_that_is_too_long_costs_no_other() -> None:
     records = list(
-        split(b"a\n\n" + b"b" * 11 + b"\r\n#" + b"c" * 99 + b"\nd", b"#", Limits(99, 10))
+        split_lines(b"a\n\n" + b"b" * 11 + b"\r\n#" + b"c" * 99 + b"\nd", b"#", Limits(99, 10))
     )
     assert records == [
         Record(1, 0, b"a"),
@@ -48,5 +47,5 @@ def test_a_line_that_is_too_long_costs_no_other() -> None:
 
 def test_blank_lines_take_no_time() -> None:
     start = time.process_time()
-    assert [one.line for one in split(b"\n" * 30_000_000 + b"a", b"#")] == [30_000_001]
+    assert [one.line for one in split_lines(b"\n" * 30_000_000 + b"a", b"#")] == [30_000_001]
     assert time.process_time() - start < 2

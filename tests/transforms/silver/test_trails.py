@@ -9,7 +9,7 @@ from typing import cast
 
 from transforms.change import BEHIND_ALL_PLACES
 from transforms.silver.accounting import AccountKey, Accounts
-from transforms.silver.conforming.changes import CHANGE, Row
+from transforms.silver.changes import CHANGE, Row
 from transforms.silver.trails import (
     MOST_PARTS,
     Ends,

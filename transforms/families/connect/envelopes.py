@@ -1,21 +1,245 @@
-"""One message taken apart into envelope fields, schema, key and table, and why that could not be done.
-
-Put here the parts that a message has. Not here: reading a message into them (``envelope_reader``), and what they mean
-(``images``, ``log_entries``, ``events``).
-"""
+"""Messages taken apart into envelope fields, schema, key and table, however wrapped; and files cut into them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from transforms.families.connect import keys, sources
-from transforms.families.connect.keys import Key
-from transforms.families.kafka_message import KafkaMessage
+import msgspec
+
+from transforms import json_values
+from transforms.column_types.encodings import since_1970
+from transforms.families.connect import schemas
+from transforms.families.kafka_records import KafkaMessage
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
-from transforms.record import BronzeRecord
-from transforms.value_types.times import since_1970
+from transforms.feed.feed import Feed
+from transforms.json_values import MalformedJson, as_text
+from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
+from transforms.records import json_documents
+
+
+class Vocabulary:
+    """What a format's words mean.
+
+    ``operations``: from what ``op`` says, in small letters, to what the source did. ``nothing``: the texts that mean
+    "no value here". Null always means that; where ``{}`` is among the texts, the empty object does, too.
+    """
+
+    __slots__ = ("_nothing", "_operations", "_takes_empty", "known")
+
+    def __init__(self, *, operations: Mapping[str, str], nothing: tuple[str, ...]) -> None:
+        self._operations = dict(operations)
+        # Some write a word as JSON, with its quotes.
+        self._nothing = frozenset((*nothing, *(f'"{word}"' for word in nothing)))
+        self._takes_empty = "{}" in nothing
+        self.known = ", ".join(operations)
+
+    def operation(self, op: Any) -> str | None:
+        """What the source did; None where ``op`` is unknown."""
+        known = self._operations.get(op) if type(op) is str else None
+        if known is not None:
+            return known
+        text = as_text(op)
+        return None if text is None else self._operations.get(text.strip(" ").lower())
+
+    def means_nothing(self, value: Any) -> bool:
+        """Whether a JSON value, or a text that is none, stands for nothing."""
+        if type(value) is str:
+            return value.strip(" ") in self._nothing
+        return value is None or (value == {} and self._takes_empty)
+
+
+# JSON documents that carry their schema: most of a message is a schema that the one before it carried, too.
+# A schema that was read before is not read again, which halves the work.
+
+
+_BEGINS: Final = '{"schema":'
+"""So Kafka Connect's JsonConverter begins, without blanks; any other spelling is read as a whole."""
+_BETWEEN: Final = ',"payload":'
+_ENDS: Final = "}"
+_PARTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ROOM: Final = 16 << 20
+"""Schemas come from outside: so many bytes of them are kept at most, and then all are forgotten."""
+_EACH: Final = 1 << 10
+"""What the smallest schema is counted as."""
+
+
+class DocumentReader:
+    """Reads documents, and keeps the schemas that it has read."""
+
+    __slots__ = ("_kept", "_schemas")
+
+    def __init__(self) -> None:
+        self._schemas: dict[bytes, Any] = {}
+        self._kept = 0
+
+    def read(self, text: str) -> Any:
+        """The document, as ``json_values`` gives it.
+
+        Raises:
+            MalformedJson: It is no JSON document that can be trusted.
+        """
+        if not text.startswith(_BEGINS):
+            return json_values.read(text)
+        raw = text.encode("utf-8", "surrogatepass")
+        try:
+            parts = _PARTS.decode(raw)
+        except (msgspec.MsgspecError, RecursionError):
+            return json_values.read(raw)
+        schema, payload = bytes(parts["schema"]), bytes(parts.get("payload", b""))
+        # A name that stood twice, or any other part, would make the whole longer.
+        if len(raw) != len(_BEGINS) + len(schema) + len(_BETWEEN) + len(payload) + len(_ENDS):
+            return json_values.read(raw)
+        return {"schema": self._schema(schema), "payload": json_values.read(payload)}
+
+    def _schema(self, raw: bytes) -> Any:
+        known = self._schemas.get(raw)
+        if known is None:
+            known = json_values.read(raw)
+            self._kept += max(len(raw), _EACH)
+            if self._kept > _ROOM:
+                self._schemas.clear()
+                self._kept = max(len(raw), _EACH)
+            self._schemas[raw] = known
+        return known
+
+
+# What an envelope's ``source`` says: which table an event is of, and where it stands in the source's log.
+# Facts: Debezium's documentation, the ``source`` of its connectors for MySQL (file, pos, row) and PostgreSQL (schema,
+# lsn).
+
+
+_DIGITS: Final = "0123456789"
+
+
+class Source(NamedTuple):
+    """An envelope's source; ``fields`` are all that it says.
+
+    ``catalog``, ``schema``, ``name``: the table. ``log``: the number of the log file, the position in it, and the row
+    of the event at that position; None where the file has no number.
+    """
+
+    fields: Mapping[str, Any]
+    catalog: str | None = None
+    schema: str | None = None
+    name: str | None = None
+    log: tuple[int, ...] | None = None
+
+    def text(self, field: str) -> str | None:
+        """A field as text."""
+        return as_text(self.fields.get(field))
+
+
+UNKNOWN_SOURCE: Final = Source({})
+
+
+def read_source(fields: Any) -> Source:
+    """The source; one that is no object says nothing.
+
+    The table is the one that it names: a schema's name says less, for topics are routed and renamed.
+    """
+    if type(fields) is not dict:
+        return UNKNOWN_SOURCE
+    database, schema = _name_of(fields.get("db")), _name_of(fields.get("schema"))
+    catalog = None if schema is None else database
+    schema = database if schema is None else schema
+    return Source(fields, catalog, schema, _name_of(fields.get("table")), _log_of(fields))
+
+
+def _log_of(fields: Mapping[str, Any]) -> tuple[int, ...] | None:
+    file, position = fields.get("file"), whole(fields.get("pos"))
+    if position is None or type(file) is not str:
+        return None
+    file = file.rstrip()
+    number = whole(file[len(file.rstrip(_DIGITS)) :])
+    return None if number is None else (number, position, whole(fields.get("row")) or 0)
+
+
+def _name_of(part: Any) -> str | None:
+    text = as_text(part)
+    return text if text and text.strip(" ") else None
+
+
+# The key of a message: the key's columns with their values, bare or as the payload beside their schema.
+
+
+ROUTER_FIELD: Final = "__dbz__physicalTableIdentifier"
+"""The name of a table, which Debezium's ByLogicalTableRouter writes beside the key's columns."""
+
+_WRAPPED: Final = frozenset({"schema", "payload"})
+
+
+class Key(NamedTuple):
+    """What a message's key says.
+
+    ``values``: the columns' JSON values; None where the key is unknown, or is no object. ``fields``: what its schema
+    lists. ``is_none``: the message is known to have no key. ``fault``: it begins as an object and cannot be trusted.
+    """
+
+    values: Mapping[str, Any] | None = None
+    fields: list[Any] | None = None
+    is_none: bool = False
+    fault: Fault | None = None
+
+
+UNKNOWN_KEY: Final = Key()
+NO_KEY: Final = Key(is_none=True)
+
+
+def key_of_message(
+    message: KafkaMessage, header: str | None, reader: DocumentReader, vocabulary: Vocabulary
+) -> Key:
+    """The key of a record, or else the document of it that stood before the value's in a file (``header``)."""
+    if message.is_keyless:
+        return NO_KEY
+    try:
+        return _key_of_document(message.read_key(reader.read), vocabulary)
+    except MalformedJson as why:
+        text = message.key
+        if text is not None:
+            return _key_of_text(text, why, vocabulary)
+    if header is None:
+        return UNKNOWN_KEY
+    try:
+        return _key_of_document(reader.read(header), vocabulary)
+    except MalformedJson as why:
+        return _key_of_text(header, why, vocabulary)
+
+
+def key_of_parts(schema: Any, payload: Any, vocabulary: Vocabulary) -> Key:
+    """The key that stands in one object with the value."""
+    if vocabulary.means_nothing(payload):
+        return Key(None, schemas.fields_of(schema), is_none=True)
+    values = payload if type(payload) is dict else None
+    return Key(values, schemas.fields_of(schema))
+
+
+def _key_of_document(document: Any, vocabulary: Vocabulary) -> Key:
+    if type(document) is not dict:
+        return NO_KEY if vocabulary.means_nothing(document) else UNKNOWN_KEY
+    # A column may be called payload, too.
+    is_wrapped = document.keys() <= _WRAPPED and (
+        document.get("payload") is not None or len(document) == len(_WRAPPED)
+    )
+    if is_wrapped:
+        return key_of_parts(document.get("schema"), document.get("payload"), vocabulary)
+    return NO_KEY if vocabulary.means_nothing(document) else Key(document)
+
+
+def _key_of_text(text: str, why: MalformedJson, vocabulary: Vocabulary) -> Key:
+    if vocabulary.means_nothing(text):
+        return NO_KEY
+    # Keys of other kinds than JSON's objects are not read, and need not be JSON.
+    if not text.lstrip().startswith("{"):
+        return UNKNOWN_KEY
+    return Key(fault=Fault("malformed_key", f"the key begins as a JSON object and is none: {why}"))
+
+
+# One message taken apart into envelope fields, schema, key and table, and why that could not be done.
+
 
 _NO_FIELDS: Final[Mapping[str, Any]] = {}
 
@@ -49,10 +273,10 @@ class Envelope:
         self.message = message
         self.record = record
         self.body = _NO_FIELDS
-        self.source = sources.UNKNOWN
+        self.source = UNKNOWN_SOURCE
         self.operation: str | None = None
         self.row_fields: list[Any] | None = None
-        self.key: Key = keys.UNKNOWN
+        self.key: Key = UNKNOWN_KEY
         self.is_tombstone = False
         self.is_lone_key = False
         self.fault: Fault | None = None
@@ -68,3 +292,159 @@ class Envelope:
     def extracted_at(self) -> int | None:
         """When the connector read it."""
         return since_1970(whole(self.body.get("ts_ms")))
+
+
+# Reads messages into envelopes, whichever way they are wrapped.
+
+
+Adapt: TypeAlias = Callable[[Mapping[str, Any], BronzeRecord], "Mapping[str, Any] | None"]
+"""Turns a JSON object that is no envelope into one; None where the object is not of the kind that this function
+knows."""
+
+_ENVELOPE_FIELDS: Final = frozenset({"op", "source"})
+"""Fields that every envelope has and no message key has."""
+
+_TEXT: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_ESCAPED: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+class EnvelopeReader:
+    """Reads a feed's messages; it keeps the schemas that it has read.
+
+    ``adapt`` makes an envelope of a message that has none.
+    """
+
+    __slots__ = ("_adapt", "_documents", "_vocabulary")
+
+    def __init__(self, vocabulary: Vocabulary, adapt: Adapt | None = None) -> None:
+        self._vocabulary = vocabulary
+        self._adapt = adapt
+        self._documents = DocumentReader()
+
+    def read(self, record: BronzeRecord, message: KafkaMessage) -> Envelope:
+        """The message in its parts."""
+        envelope = Envelope(message, record)
+        if record.defect is not None:
+            envelope.fault = Fault("damaged_record", record.defect)
+        elif not message.is_utf8:
+            envelope.fault = Fault("invalid_utf8", "the value is not valid UTF-8")
+        elif message.is_null:
+            envelope.is_tombstone = True
+        else:
+            self._read_value(envelope)
+        return envelope
+
+    def _read_value(self, envelope: Envelope) -> None:
+        try:
+            document = self._document(envelope.message)
+        except MalformedJson as why:
+            envelope.is_tombstone = self._vocabulary.means_nothing(envelope.message.text)
+            if not envelope.is_tombstone:
+                no_document = "not one JSON document, or a name stands twice in one object"
+                envelope.fault = Fault("malformed_json", f"{no_document}: {why}")
+            return
+        if type(document) is dict:
+            adapted = None if self._adapt is None else self._adapt(document, envelope.record)
+            self._read_object(envelope, document if adapted is None else adapted)
+        else:
+            self._take(envelope, document)
+
+    def _document(self, message: KafkaMessage) -> Any:
+        """The value's JSON; the vendor's own samples have line breaks within texts, which JSON does not allow."""
+        try:
+            return message.read(self._documents.read)
+        except MalformedJson:
+            text = message.text or ""
+            mended = _TEXT.sub(lambda found: found[0].translate(_ESCAPED), text)
+            if mended == text:
+                raise
+        return self._documents.read(mended)
+
+    def _read_object(self, envelope: Envelope, document: Mapping[str, Any]) -> None:
+        """Read a JSON object in any of its three forms.
+
+        Key and value are numbered in one object (Arcion's first generation), or a payload stands beside its schema, or
+        the object is the envelope itself.
+        """
+        if "payload_2" in document:
+            if self._take(envelope, document["payload_2"], may_be_nothing=False):
+                key = (document.get("schema_1"), document.get("payload_1"))
+                envelope.key = key_of_parts(*key, self._vocabulary)
+                envelope.row_fields = schemas.row_fields(document.get("schema_2"))
+            return
+        is_wrapped = "payload" in document and "op" not in document
+        if self._take(envelope, document["payload"] if is_wrapped else document):
+            schema = document.get("schema")
+            header = envelope.record.header
+            envelope.key = key_of_message(
+                envelope.message, header, self._documents, self._vocabulary
+            )
+            envelope.row_fields = schemas.row_fields(schema)
+            envelope.is_lone_key = (
+                is_wrapped and _is_key(schema) and envelope.body.keys().isdisjoint(_ENVELOPE_FIELDS)
+            )
+
+    def _take(self, envelope: Envelope, body: Any, *, may_be_nothing: bool = True) -> bool:
+        """Take what stands in the envelope's place; False where it is none."""
+        if may_be_nothing and self._vocabulary.means_nothing(body):
+            envelope.is_tombstone = True
+        elif type(body) is dict:
+            envelope.body = body
+            envelope.operation = self._vocabulary.operation(body.get("op"))
+            envelope.source = read_source(body.get("source"))
+            return True
+        else:
+            envelope.fault = Fault("malformed_json", "the message is no JSON object")
+        return False
+
+
+def _is_key(schema: Any) -> bool:
+    name = schema.get("name") if type(schema) is dict else None
+    return type(name) is str and name.endswith("Key")
+
+
+# Cutting files of Kafka Connect's messages into records: a key's document stays with its value's.
+
+
+def split_files(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record]:
+    """JSON documents in whatever layout; a key's document goes along with the value's that follows it.
+
+    So do the vendors' pages write a message: the key's schema and payload, then the value's. The key becomes the
+    record's ``header``; one that nothing follows is a record of its own.
+    """
+    key: Record | None = None
+    for record in json_documents.split(data, limits):
+        if is_key_document(record):
+            if key is not None:
+                yield key
+            key = record
+            continue
+        if key is None or record.defect is not None:
+            if key is not None:
+                yield key
+            yield record
+        else:
+            header = key.payload.decode("utf-8", "replace")
+            yield Record(record.line, record.byte_offset, record.payload, header)
+        key = None
+    if key is not None:
+        yield key
+
+
+def is_key_document(record: Record) -> bool:
+    """Whether a record is the document of a key: schema and payload, and no envelope in that."""
+    text = record.payload
+    # Decoding costs, and nearly all records are values.
+    if record.defect is not None or b'"payload"' not in text or b'"source"' in text:
+        return False
+    try:
+        document = json.loads(text, strict=False)
+    except ValueError:
+        return False
+    if not isinstance(document, dict) or document.keys() != {"schema", "payload"}:
+        return False
+    schema, payload = document["schema"], document["payload"]
+    named = str(schema.get("name", "")) if isinstance(schema, dict) else ""
+    return isinstance(payload, dict) and named.endswith("Key") and "op" not in payload

@@ -1,21 +1,90 @@
-"""From an envelope to its event: why it may be faulty, and the fields that all formats of the family fill in alike.
-
-Put here what an event of every format of the family says in the same way. Not here: reading messages (``envelopes``)
-and images (``images``), and what a format adds of its own (``formats``).
-"""
+"""From an envelope to its event: where it stands in the log, why it may be faulty, and what it says."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from transforms.change import EPOCH, SNAPSHOT, STREAM
 from transforms.event import Event
-from transforms.families.connect import log_entries
-from transforms.families.connect.envelopes import Envelope
+from transforms.families.connect.envelopes import Envelope, Vocabulary
 from transforms.families.connect.images import Images
-from transforms.families.connect.log_entries import LogEntry
-from transforms.families.connect.vocabulary import Vocabulary
 from transforms.fault import Fault, quoted, shown
 from transforms.json_values import as_text
+
+_KNOWN: Final = "file and pos (MySQL, MariaDB), lsn (Postgres), the record's partition and offset"
+_AT_START: Final = (EPOCH, STREAM)
+
+
+class LogEntry(NamedTuple):
+    """A position, and the texts that identify the event there (``transforms/event.py``).
+
+    ``varying``: how many numbers at the position's end may differ from delivery to delivery.
+    """
+
+    log_position: tuple[int, ...]
+    identity: tuple[str | None, ...]
+    varying: int = 0
+
+
+def entry_in_stream(numbers: tuple[int, ...]) -> LogEntry:
+    """A position in the source's log, which identifies the event."""
+    return _numbered((EPOCH, STREAM, *numbers))
+
+
+def entry_in_snapshot(envelope: Envelope, numbers: tuple[int, ...] | None) -> LogEntry:
+    """The entry of a row that a snapshot read: ``numbers`` order a later snapshot after an earlier one, or are None.
+
+    Equal rows of a table without a key differ in nothing but their offset in the topic.
+    """
+    entry = _numbered((EPOCH, SNAPSHOT, *(numbers or ())))
+    if envelope.key.is_none and envelope.message.partition is not None:
+        return LogEntry(entry.log_position, identity_in_topic(envelope))
+    return entry
+
+
+def entry_in_topic(envelope: Envelope) -> LogEntry | Fault:
+    """The record's position in its topic, or that it has none."""
+    offset, partition = envelope.message.offset, envelope.message.partition
+    if offset is None or partition is None:
+        return no_log_position(envelope, f"known: {_KNOWN}")
+    return LogEntry((EPOCH, STREAM, offset, partition), identity_in_topic(envelope))
+
+
+def no_log_position(envelope: Envelope, needed: str) -> Fault:
+    """An event of the stream that nothing puts in order; ``needed`` says what would."""
+    file, pos, lsn = (envelope.source.text(name) for name in ("file", "pos", "lsn"))
+    found = f"source has file {quoted(file)}, pos {shown(pos)}, lsn {shown(lsn)}"
+    return Fault("unknown_position", f"{found}; {needed}")
+
+
+def entry_of_note(envelope: Envelope) -> LogEntry:
+    """The entry of a note, a message about no row: it only identifies the note, and orders nothing."""
+    if envelope.message.partition is not None:
+        return LogEntry(_AT_START, identity_in_topic(envelope))
+    return LogEntry(_AT_START, (envelope.record.object, str(envelope.record.line)))
+
+
+def entry_of_mark(kind: str, transaction: str | None) -> LogEntry:
+    """The entry of a mark that begins or ends a transaction; the transaction's id identifies it."""
+    return LogEntry(_AT_START, (kind, transaction))
+
+
+def _numbered(log_position: tuple[int, ...]) -> LogEntry:
+    return LogEntry(log_position, tuple([str(number) for number in log_position]))
+
+
+def identity_in_topic(envelope: Envelope) -> tuple[str | None, ...]:
+    """What identifies a record of a topic: the topic, the partition and the offset."""
+    offset = envelope.message.offset
+    return (
+        envelope.message.topic,
+        str(envelope.message.partition),
+        None if offset is None else str(offset),
+    )
+
+
+# From an envelope to its event: why it may be faulty, and the fields that all formats of the family fill in alike.
+
 
 _ENVELOPED: Final = frozenset({"op", "before", "after", "source"})
 _MAKES_ROW: Final = frozenset({"read", "insert", "update", "replace"})
@@ -28,13 +97,15 @@ class Meaning(NamedTuple):
     effect: str
 
 
-def event(envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Vocabulary) -> Event:
+def event_of_envelope(
+    envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Vocabulary
+) -> Event:
     """The event of a message."""
     is_note = envelope.note is not None
     entry: LogEntry | None = None
     unknown: Fault | None = None
     if is_note:
-        entry = log_entries.of_note(envelope)
+        entry = entry_of_note(envelope)
     elif isinstance(meaning.entry, LogEntry):
         entry = meaning.entry
     else:

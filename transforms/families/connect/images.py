@@ -1,25 +1,245 @@
-"""From the images of an envelope to those of an event: values, the key where no image has it, and the described table.
+"""From an envelope's images to those of an event: each column by its schema's type and the feed's declaration.
 
-Put here how the images and the key of one message come together. Not here: reading messages (``envelopes``), and how a
-column is read (``rows``).
+It is worked out once for each schema that a table's messages carry, and kept for the next message: schemas change
+seldom, and working them out takes longer than all else.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
+from transforms.column_types.encodings import TooLong, is_base64
 from transforms.event import StreamSchema, Value
-from transforms.families.connect.envelopes import Envelope
-from transforms.families.connect.keys import ROUTER_FIELD, Key
-from transforms.families.connect.row_tables import Tables
-from transforms.families.connect.rows import Rows
-from transforms.families.connect.vocabulary import Vocabulary
+from transforms.families.connect import schemas
+from transforms.families.connect.envelopes import ROUTER_FIELD, Envelope, Key, Vocabulary
+from transforms.families.connect.values import (
+    DEFAULT_PLACEHOLDERS,
+    IN_BASE64,
+    NO_PLACEHOLDERS,
+    Placeholders,
+    Unsent,
+    reader_of,
+)
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.json_values import as_text
-from transforms.value_types.decimals import TooLong
+
+
+class Rows:
+    """How the rows of one table are read, by one schema or without any.
+
+    ``columns``: those of the schema, ``names`` theirs; None without a schema, or where two columns have one name.
+    ``read_by_schema``: the columns whose values it says how to read: all but plain whole numbers and plain bytes, which
+    may count or hold anything. ``texts_for_bytes``: columns that the feed declares as binary and the schema as text:
+    nothing says how their bytes are written in it.
+    """
+
+    __slots__ = (
+        *("_placeholders", "_readers", "_stream_schemas"),
+        *("columns", "names", "read_by_schema", "texts_for_bytes"),
+    )
+
+    def __init__(
+        self,
+        fields: list[Any] | None,
+        declared: Mapping[str, str],
+        *,
+        decimals_may_be_plain: bool,
+        placeholders: Placeholders = NO_PLACEHOLDERS,
+    ) -> None:
+        self._placeholders = placeholders
+        self.columns = schemas.columns_of(fields or ())
+        named = None if fields is None else schemas.columns_by_name(self.columns)
+        self.names = None if named is None else frozenset(named)
+        self._readers = {}
+        for name in {**dict.fromkeys(declared), **(named or {})}:
+            column = None if named is None else named.get(name)
+            reader = reader_of(column, declared.get(name), decimals_may_be_plain, placeholders)
+            if reader is not None:
+                self._readers[name] = reader
+        self.read_by_schema = frozenset(
+            name for name, column in (named or {}).items() if not column.kind.is_open
+        )
+        self.texts_for_bytes = frozenset(
+            name
+            for name, column in (named or {}).items()
+            if column.kind.type == "string" and declared.get(name) == "binary"
+        )
+        self._stream_schemas: dict[tuple[str, ...] | None, StreamSchema] = {}
+
+    def values(
+        self, given: Mapping[str, Any], *, with_placeholders: bool = False
+    ) -> dict[str, Value]:
+        """The columns' values; with Debezium's stand-ins, those that were not sent are left out.
+
+        Raises:
+            TooLong: A number has thousands of digits.
+        """
+        readers, placeholders = self._readers, self._placeholders
+        found: dict[str, Value] = {}
+        name = ""
+        try:
+            for name, value in given.items():
+                kind = type(value)
+                if value is None:
+                    found[name] = None
+                    continue
+                if with_placeholders and kind is not int:
+                    may_be = kind is not str or placeholders.may_be_in(value)
+                    if may_be and placeholders.has(value):
+                        continue
+                if name in readers:
+                    try:
+                        found[name] = readers[name](value)
+                    except Unsent:
+                        continue
+                elif kind is str:
+                    found[name] = value
+                else:
+                    found[name] = str(value) if kind is int else as_text(value)
+        except TooLong as why:
+            raise TooLong(f"{name} is {why}") from None
+        return found
+
+    def _defaults(self) -> tuple[tuple[str, str], ...]:
+        """What columns have in rows from before they were added, where the schema says it."""
+        given = {str(one.field): one.default for one in self.columns if one.default is not None}
+        try:
+            texts = self.values(given)
+        except TooLong:
+            return ()
+        return tuple((name, text) for name, text in texts.items() if type(text) is str)
+
+    def stream_schema(self, key: tuple[str, ...] | None) -> StreamSchema:
+        """The table as this schema describes it, with this key."""
+        found = self._stream_schemas.get(key)
+        if found is None:
+            types = [(str(one.field), schemas.spark_type(one)) for one in self.columns]
+            found = StreamSchema(key, tuple(types), tuple(sorted(self._readers)), self._defaults())
+            # All messages of a table have one key; whoever writes other ones does not fill the memory.
+            self._stream_schemas = {key: found}
+        return found
+
+
+# How the messages of each of a feed's tables are read, kept from one message of a table to the next.
+
+
+_MOST_TABLES: Final = 10_000
+"""Names of tables come from outside: so many are kept at most, and then all are forgotten."""
+
+
+class RowTable:
+    """How the messages of one table are read: by the schema that the last one had, which the next one mostly has."""
+
+    __slots__ = ("_key_fields", "_key_rows", "_make", "_row_fields", "_rows")
+
+    def __init__(
+        self,
+        declared: Mapping[str, str],
+        *,
+        decimals_may_be_plain: bool,
+        placeholders: Placeholders,
+    ) -> None:
+        self._make = partial(
+            Rows,
+            declared=declared,
+            decimals_may_be_plain=decimals_may_be_plain,
+            placeholders=placeholders,
+        )
+        self._row_fields: list[Any] | None = None
+        self._rows = self._make(None)
+        self._key_fields: list[Any] | None = None
+        self._key_rows = self._rows
+
+    def rows(self, fields: list[Any] | None) -> Rows:
+        """How rows are read by a schema that lists these fields; None: without a schema."""
+        if fields != self._row_fields:
+            self._row_fields, self._rows = fields, self._make(fields)
+        return self._rows
+
+    def key_rows(self, fields: list[Any] | None, rows: Rows) -> Rows:
+        """How the key's values are read: by its own schema, or else as the row's."""
+        if fields != self._key_fields:
+            self._key_fields, self._key_rows = fields, self._make(fields)
+        return rows if self._key_rows.names is None else self._key_rows
+
+
+class RowTables:
+    """How each table's messages are read.
+
+    ``has_placeholders``: whether there are Debezium's for values that were not sent. ``decimals_may_be_plain``: whether
+    a decimal's text that reads as a number is one.
+    """
+
+    __slots__ = ("_decimals_may_be_plain", "_declared", "_placeholders", "_tables")
+
+    def __init__(self, feed: Feed, *, has_placeholders: bool, decimals_may_be_plain: bool) -> None:
+        self._declared = _declared_types(feed)
+        self._placeholders = (
+            _placeholders(feed) if has_placeholders else defaultdict(lambda: NO_PLACEHOLDERS)
+        )
+        self._decimals_may_be_plain = decimals_may_be_plain
+        self._tables: dict[tuple[str | None, str | None, str | None], RowTable] = {}
+
+    def table(self, catalog: str | None, schema: str | None, name: str | None) -> RowTable:
+        """How the messages of a table are read, by its name in the stream."""
+        names = (catalog, schema, name)
+        found = self._tables.get(names)
+        if found is None:
+            if len(self._tables) >= _MOST_TABLES:
+                self._tables.clear()
+            spelled = self._spelled(*names)
+            found = RowTable(
+                self._declared.get(spelled, {}),
+                decimals_may_be_plain=self._decimals_may_be_plain,
+                placeholders=self._placeholders[spelled],
+            )
+            self._tables[names] = found
+        return found
+
+    def _spelled(self, *names: str | None) -> str:
+        """The table as the feed declares it, which may leave out the names in front; empty where it does not."""
+        for first in range(len(names)):
+            spelled = ".".join([name for name in names[first:] if name is not None])
+            if spelled in self._declared:
+                return spelled
+        return ""
+
+
+def _placeholders(feed: Feed) -> Mapping[str, Placeholders]:
+    """What stands for values that were not sent, by each name that a declared table has or had."""
+    of_feed = (
+        Placeholders(feed.unavailable_value) if feed.unavailable_value else DEFAULT_PLACEHOLDERS
+    )
+    found: defaultdict[str, Placeholders] = defaultdict(lambda: of_feed)
+    for name, table in feed.tables.items():
+        if table.unavailable_value:
+            own = Placeholders(table.unavailable_value)
+            found.update(dict.fromkeys((name, *table.was), own))
+    return found
+
+
+def _declared_types(feed: Feed) -> dict[str, Mapping[str, str]]:
+    """The types of each declared table by column, under all names that tables and columns have or had.
+
+    A type says it where the feed file declares that its values may be base64.
+    """
+    found: dict[str, Mapping[str, str]] = {}
+    for name, table in feed.tables.items():
+        columns = {
+            column: kind + (IN_BASE64 if is_base64(table.encodings.get(column)) else "")
+            for column, kind in table.source_columns.items()
+        }
+        types = {**columns, **{old: columns[new] for old, new in table.renamed.items()}}
+        found.update(dict.fromkeys((name, *table.was), types))
+    return found
+
+
+# From the images of an envelope to those of an event: values, the key where no image has it, and the described table.
 
 
 @dataclass(slots=True)
@@ -60,7 +280,7 @@ class ImageReader:
     ) -> None:
         self._vocabulary = vocabulary
         self._has_placeholders = has_placeholders
-        self._tables = Tables(
+        self._tables = RowTables(
             feed, has_placeholders=has_placeholders, decimals_may_be_plain=decimals_may_be_plain
         )
 

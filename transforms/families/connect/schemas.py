@@ -1,19 +1,103 @@
 """What a Connect schema says of a row's columns: their logical types, and which Spark SQL type serves each.
 
-A schema may come from anybody: what is not of the shape that Connect writes says nothing, and is no error.
-
-Facts: Kafka Connect's JsonConverter (``type``, ``name``, ``parameters``, ``items``); Debezium's documentation, "Data
-type mappings". Put here how a schema is read. Not here: which types there are (``logical_types``), and what a value of
-a type means (``values``).
+Vendor: Kafka Connect's JsonConverter; Debezium's documentation, "Data type mappings".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from transforms.families.connect.logical_types import Column, Kind
 from transforms.families.whole_numbers import whole
+
+CONNECT: Final = "org.apache.kafka.connect.data."
+TIME: Final = "io.debezium.time."
+DECIMAL: Final = f"{CONNECT}Decimal"
+VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
+DATES: Final = frozenset({f"{CONNECT}Date", f"{TIME}Date"})
+ISO: Final = frozenset({f"{TIME}IsoDate", f"{TIME}IsoTimestamp"})
+CLOCKS: Final = {
+    f"{CONNECT}Time": 1_000,
+    f"{TIME}Time": 1_000,
+    f"{TIME}MicroTime": 1_000_000,
+    f"{TIME}NanoTime": 1_000_000_000,
+}
+"""Times of day: how many of what they count since midnight are a second."""
+MOMENTS: Final = {
+    f"{CONNECT}Timestamp": 1_000,
+    f"{TIME}Timestamp": 1_000,
+    f"{TIME}MicroTimestamp": 1_000_000,
+    f"{TIME}NanoTimestamp": 1_000_000_000,
+}
+"""Times without a zone: how many of what they count since 1970 are a second."""
+
+_OPEN: Final = frozenset({None, "int8", "int16", "int32", "int64", "bytes"})
+_OF_TYPE: Final = {
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float32": "float",
+    "float": "float",
+    "float64": "double",
+    "double": "double",
+    "boolean": "boolean",
+    "bytes": "binary",
+}
+_OF_NAME: Final = {
+    **dict.fromkeys(DATES, "date"),
+    f"{TIME}IsoDate": "date",
+    **dict.fromkeys(CLOCKS, "string"),
+    # A timestamp holds no nanoseconds.
+    **{name: "timestamp_ntz" if per < 10**9 else "string" for name, per in MOMENTS.items()},
+    f"{TIME}IsoTimestamp": "timestamp_ntz",
+    f"{TIME}ZonedTimestamp": "timestamp",
+    VARIABLE_DECIMAL: "string",
+}
+
+
+class Kind(NamedTuple):
+    """A type of Connect: ``name`` is the logical one, which says what a value of ``type`` stands for."""
+
+    type: str | None = None
+    name: str | None = None
+    scale: int | None = None
+    precision: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing says what a value stands for: it is a plain whole number, plain bytes, or of no type."""
+        return self.name is None and self.type in _OPEN
+
+
+class Column(NamedTuple):
+    """A column of a row; ``items`` is the kind of an array's values, ``default`` the JSON value of a row without it."""
+
+    field: str | None
+    kind: Kind
+    items: Kind
+    default: Any = None
+
+
+def spark_type(column: Column) -> str:
+    """The Spark SQL type of a column, whose text ``values`` gives."""
+    if column.kind.type == "array" and column.items.name in (None, DECIMAL):
+        return f"array<{_simple_type(column.items)}>"
+    return _simple_type(column.kind)
+
+
+def _simple_type(kind: Kind) -> str:
+    if kind.name == DECIMAL:
+        scale, precision = kind.scale, 38 if kind.precision is None else kind.precision
+        fits = scale is not None and 0 <= scale <= precision <= 38 and precision >= 1
+        return f"decimal({precision},{scale})" if fits else "string"
+    return _OF_NAME.get(kind.name or "") or _OF_TYPE.get(kind.type or "", "string")
+
+
+# What a Connect schema says of a row's columns: their logical types, and which Spark SQL type serves each.
+# A schema may come from anybody: what is not of the shape that Connect writes says nothing, and is no error.
+# Facts: Kafka Connect's JsonConverter (``type``, ``name``, ``parameters``, ``items``); Debezium's documentation,
+# "Data type mappings".
 
 
 def columns_of(fields: Sequence[Any]) -> tuple[Column, ...]:
@@ -29,7 +113,7 @@ def columns_of(fields: Sequence[Any]) -> tuple[Column, ...]:
     )
 
 
-def by_name(columns: Sequence[Column]) -> dict[str, Column] | None:
+def columns_by_name(columns: Sequence[Column]) -> dict[str, Column] | None:
     """The columns by their names; None where two have one name, or one has none."""
     named = {column.field: column for column in columns if column.field is not None}
     return named if len(named) == len(columns) else None

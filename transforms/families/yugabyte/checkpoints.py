@@ -1,43 +1,110 @@
-"""Checkpoints: how far a response has come in its tablet, which of two is further, and the note that says so.
+"""Which tablet a response is of, how far it has come there, which checkpoint is further, and the note of one.
 
-A checkpoint is term, index, write_id and a key. A higher term is further, whatever the index; in one term a higher
-index; the write_id is the order within a transaction and says something only beside a key: then the next response goes
-on in the middle of that transaction. Put here what a checkpoint is, and how two compare. Not here: what follows from
-all notes of a feed (``checkpoint_names`` says what they share with the rest of Weir).
+A source that is read by checkpoints leaves one note per response in silver (operation ``CHECKPOINT``).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event
-from transforms.families.yugabyte.checkpoint_names import BEHIND, CHECKPOINT, REACHED
-from transforms.families.yugabyte.messages import Names, names, part
-from transforms.families.yugabyte.scalars import filled, whole
-from transforms.families.yugabyte.tablets import Origin
+from transforms.families.yugabyte.messages import Names, field_names, filled, message_part, whole
+from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 
-OWN: Final[Names] = names("term", "index", "key", "write_id", "snapshot_time")
+CHECKPOINT: Final = "checkpoint"
+"""The operation of such a note, and why the row exists. Its ``after`` holds the checkpoint; its position orders it."""
+
+REACHED: Final = ("reached_term", "reached_index")
+"""In a note's ``after``: where the consumer stands behind what is committed in its response; null for nothing."""
+
+BEHIND: Final = 9_223_372_036_854_775_807
+"""What stands in the place of a write_id behind all of a transaction."""
+
+
+# Which tablet a response is of, and which stream: no response says it, and everything depends on it.
+# A client may add it to the response; else the object's path says it.
+
+
+_TIME_SEGMENT = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:T[\d:]+Z?)?|\d{4}|\d{2}|(?:dt|date|day|hour|hr|year|month)=.*", re.ASCII
+)
+
+
+class Origin(NamedTuple):
+    """The tablet that a response is of, and the id of the stream by which it came, where that is known."""
+
+    tablet: str
+    stream_id: str | None
+
+
+def origin_of_response(response: Mapping[str, Any], object_name: str, feed: Feed) -> Origin:
+    """What the response says; else what the path of its object does."""
+    of_path = _origin_of_path(object_name, feed.landing)
+    tablet = filled(response.get("tablet_id")) or filled(response.get("tablet"))
+    stream_id = (
+        filled(response.get("stream_id"))
+        or filled(response.get("db_stream_id"))
+        or filled(response.get("stream"))
+    )
+    if tablet is None and stream_id is None:
+        return of_path
+    return Origin(tablet or of_path.tablet, stream_id or of_path.stream_id)
+
+
+@lru_cache(maxsize=4096)
+def _origin_of_path(object_name: str, landing: str) -> Origin:
+    """A ``tablet=`` segment; else the nearest folder that says neither a time nor the stream; else the landing's."""
+    folders = object_name.split("/")[:-1]
+    named = [
+        folder
+        for folder in folders
+        if folder and not folder.startswith("stream=") and not _TIME_SEGMENT.fullmatch(folder)
+    ]
+    nearest = named[-1] if named else landing.rstrip("/").rpartition("/")[2]
+    return Origin(
+        path_segment(object_name, "tablet") or nearest, path_segment(object_name, "stream")
+    )
+
+
+def path_segment(object_name: str, name: str) -> str | None:
+    """What the first folder that begins with the name and an equals sign says; None where there is none."""
+    marked = f"{name}="
+    for folder in object_name.split("/")[:-1]:
+        if folder.startswith(marked) and len(folder) > len(marked):
+            return folder[len(marked) :]
+    return None
+
+
+# Checkpoints: how far a response has come in its tablet, which of two is further, and the note that says so.
+# A checkpoint is term, index, write_id and a key. A higher term is further, whatever the index; in one term a higher
+# index; the write_id is the order within a transaction and says something only beside a key: then the next response
+# goes on in the middle of that transaction.
+
+
+OWN_FIELDS: Final[Names] = field_names("term", "index", "key", "write_id", "snapshot_time")
 """CDCSDKCheckpointPB."""
 
-OLDER: Final[Names] = names("op_id")
+OLDER_FIELDS: Final[Names] = field_names("op_id")
 """CDCCheckpointPB, which both forms have: an op id alone."""
 
-_OP_ID: Final[Names] = names("term", "index")
+_OP_ID: Final[Names] = field_names("term", "index")
 
 START: Final = (EPOCH, STREAM)
 """What the position of everything in a stream begins with."""
 
-FIELDS: Final = ("term", "index", "write_id", "key", "snapshot_time", *REACHED, "stream_id")
+NOTE_FIELDS: Final = ("term", "index", "write_id", "key", "snapshot_time", *REACHED, "stream_id")
 """What a note says of its checkpoint, of how far its response has come, and of its stream."""
 
 CommittedOpId = tuple[int | None, int | None]
 """Term and index of the last committed op id: a consumer that resumes there loses nothing. Both None where there is
 none."""
 
-NOTHING: Final[CommittedOpId] = (None, None)
+NO_OP_ID: Final[CommittedOpId] = (None, None)
 
 
 class Checkpoint(NamedTuple):
@@ -62,8 +129,8 @@ class Checkpoint(NamedTuple):
 
 def checkpoint_of(response: Mapping[str, Any]) -> Checkpoint:
     """The checkpoint of a response: the CDC SDK's own, else the op id that both forms have."""
-    own = part(response, "cdc_sdk_checkpoint", OWN)
-    older = part(part(response, "checkpoint", OLDER), "op_id", _OP_ID)
+    own = message_part(response, "cdc_sdk_checkpoint", OWN_FIELDS)
+    older = message_part(message_part(response, "checkpoint", OLDER_FIELDS), "op_id", _OP_ID)
     key = filled(own.get("key"))
     term, index = own.get("term"), own.get("index")
     return Checkpoint(
@@ -75,14 +142,16 @@ def checkpoint_of(response: Mapping[str, Any]) -> Checkpoint:
     )
 
 
-def note(checkpoint: Checkpoint, committed_op_id: CommittedOpId, origin: Origin) -> Event:
+def note_of_checkpoint(
+    checkpoint: Checkpoint, committed_op_id: CommittedOpId, origin: Origin
+) -> Event:
     """The note of a response: it stands after all that its checkpoint covers.
 
     Responses that come to the same checkpoint leave one note: the images say the rest.
     """
     op_id = checkpoint.op_id
     behind = BEHIND if checkpoint.write_id is None else checkpoint.write_id
-    pairs = zip(FIELDS, (*checkpoint, *committed_op_id, origin.stream_id), strict=True)
+    pairs = zip(NOTE_FIELDS, (*checkpoint, *committed_op_id, origin.stream_id), strict=True)
     return Event(
         operation=CHECKPOINT,
         effect="note",

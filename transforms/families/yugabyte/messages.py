@@ -1,11 +1,4 @@
-"""Protobuf messages as JSON, whichever client wrote them down: their fields under protobuf's names, scalars as texts.
-
-Go's own ``encoding/json`` writes ``row_message``, enums and 64-bit numbers as numbers, bytes as base64; protojson
-writes ``row_message`` or ``rowMessage``, enums by name and 64-bit numbers as texts. Put here what is true of every
-message. Not here: which messages there are (``formats``), and the values of columns (``values``).
-
-Vendor: https://protobuf.dev/programming-guides/json (ProtoJSON), https://pkg.go.dev/encoding/json.
-"""
+"""Protobuf messages as JSON, whichever client wrote them down: fields under protobuf's names, scalars as texts."""
 
 from __future__ import annotations
 
@@ -15,7 +8,42 @@ from typing import Any, Final, NamedTuple
 
 from transforms import json_values
 from transforms.fault import Fault, shown
+from transforms.feed.feed import Feed, Table
 from transforms.record import BronzeRecord
+
+
+def filled(value: Any) -> str | None:
+    """The scalar as text, or None where it is empty: what protobuf calls unset."""
+    return (value if type(value) is str else json_values.as_text(value)) or None
+
+
+def whole(value: Any) -> int | None:
+    """A signed 64-bit number, however it is written; None for all else."""
+    number = _integer(value)
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
+def unsigned(value: Any) -> int | None:
+    """An unsigned 64-bit number, however it is written; None for all else."""
+    number = _integer(value)
+    return number if number is not None and 0 <= number < 2**64 else None
+
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
+
+
+def _integer(value: Any) -> int | None:
+    if type(value) is int:
+        return value
+    if type(value) is str and _INTEGER.fullmatch(value):
+        return int(value)
+    return None
+
+
+# Protobuf messages as JSON, whichever client wrote them down: their fields under protobuf's names, scalars as texts.
+# Go's own ``encoding/json`` writes ``row_message``, enums and 64-bit numbers as numbers, bytes as base64; protojson
+# writes ``row_message`` or ``rowMessage``, enums by name and 64-bit numbers as texts.
+# Vendor: https://protobuf.dev/programming-guides/json (ProtoJSON), https://pkg.go.dev/encoding/json.
 
 
 class Names(NamedTuple):
@@ -33,14 +61,14 @@ class UnreadableResponse(ValueError):
         self.fault = fault
 
 
-def camel(name: str) -> str:
+def camel_case(name: str) -> str:
     """A field's name as protojson writes it by default."""
     return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
 
 
-def names(*known: str) -> Names:
+def field_names(*known: str) -> Names:
     """The fields of one kind of message, in both spellings."""
-    others = {camel(name): name for name in known if camel(name) != name}
+    others = {camel_case(name): name for name in known if camel_case(name) != name}
     return Names({**others, **{name: name for name in known}}, frozenset(others))
 
 
@@ -65,7 +93,7 @@ def message_of_record(record: BronzeRecord, known: Names) -> Mapping[str, Any]:
         raise UnreadableResponse(
             Fault("malformed_json", f"no JSON object: {shown(json_values.as_text(document))}")
         )
-    return fields(document, known, "the response")
+    return message_fields(document, known, "the response")
 
 
 def _unread(payload: bytes, why: str) -> Fault:
@@ -76,7 +104,7 @@ def _unread(payload: bytes, why: str) -> Fault:
     return Fault("malformed_json", why)
 
 
-def fields(message: object, known: Names, what: str) -> Mapping[str, Any]:
+def message_fields(message: object, known: Names, what: str) -> Mapping[str, Any]:
     """The fields of a message under protobuf's names; one that is null has no value. Those of no concern may be left.
 
     Raises:
@@ -96,16 +124,16 @@ def fields(message: object, known: Names, what: str) -> Mapping[str, Any]:
     return found
 
 
-def part(message: Mapping[str, Any], name: str, known: Names) -> Mapping[str, Any]:
+def message_part(message: Mapping[str, Any], name: str, known: Names) -> Mapping[str, Any]:
     """The fields of the message that a field holds; none where the field has no value."""
     inside = message.get(name)
-    return _NO_FIELDS if inside is None else fields(inside, known, name)
+    return _NO_FIELDS if inside is None else message_fields(inside, known, name)
 
 
 _NO_FIELDS: Final[Mapping[str, Any]] = {}
 
 
-def listed(value: object, what: str) -> list[Any]:
+def repeated_field(value: object, what: str) -> list[Any]:
     """The messages of a repeated field; one that is not there has none.
 
     Raises:
@@ -123,3 +151,40 @@ def other_shape(what: str) -> UnreadableResponse:
     return UnreadableResponse(
         Fault("malformed_json", f"a field has another shape than its message: {what}")
     )
+
+
+# The feed's declared tables, by the names that messages have for them.
+
+
+class DeclaredTable(NamedTuple):
+    """A declared table, and its columns that are declared as something else than binary, under all their names."""
+
+    table: Table
+    text_columns: frozenset[str]
+
+
+NOT_DECLARED: frozenset[str] = frozenset()
+"""The text columns of a table that is not declared: bytes stay bytes there."""
+
+
+def declared_tables(feed: Feed) -> Mapping[str, DeclaredTable]:
+    """The declared tables by their names, those of earlier times included."""
+    found = {name: _declared(table) for name, table in feed.tables.items()}
+    return found | {old: found[name] for name, table in feed.tables.items() for old in table.was}
+
+
+def declared_table_of(
+    known: Mapping[str, DeclaredTable], schema: str | None, name: str | None
+) -> DeclaredTable | None:
+    """The declared table that a message is of: the most exact name counts."""
+    if name is None:
+        return None
+    return (schema is not None and known.get(f"{schema}.{name}")) or known.get(name)
+
+
+def _declared(table: Table) -> DeclaredTable:
+    today = {
+        name for name, kind in table.source_columns.items() if kind.strip().lower() != "binary"
+    }
+    earlier = {old for old, new in table.renamed.items() if new in today}
+    return DeclaredTable(table, frozenset(today | earlier))

@@ -1,30 +1,201 @@
-"""The server's own values (QLValuePB) as JSON: those of xCluster's records, and YCQL's in the CDC SDK.
+"""The server's own values (QLValuePB) as JSON: bytes, uuids, addresses, hybrid times, and what holds others.
 
-Texts are bytes there, so that JSON has them as base64. Collections become JSON, as columns of such types are declared.
-Put here how a value is read, and collections of values. Not here: single values (``single_values``), and PostgreSQL's
-values, which the CDC SDK has in messages of its own (``formats/yugabyte``).
-
-Vendor: yugabyte-db, src/yb/common/value.proto.
+Vendor: https://protobuf.dev/programming-guides/json says that writers use the standard alphabet with padding. Only
+that is taken for base64: what is none may be the text itself, written by a client in its own way.
 """
 
 from __future__ import annotations
 
+import binascii
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from datetime import date
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from transforms.event import Value
-from transforms.families.yugabyte import octets
 from transforms.families.yugabyte.messages import (
-    camel,
-    fields,
-    listed,
-    names,
+    camel_case,
+    field_names,
+    message_fields,
     other_shape,
+    repeated_field,
+    unsigned,
+    whole,
 )
-from transforms.families.yugabyte.single_values import PLAIN, READERS
 from transforms.json_values import as_text
+
+
+def bytes_of_base64(base64: str) -> bytes | None:
+    """The bytes that the base64 says; None where it is none."""
+    try:
+        return binascii.a2b_base64(base64, strict_mode=True)
+    except ValueError:
+        return None
+
+
+def text_of_base64(base64: str) -> str | None:
+    """The text whose bytes the base64 says; None where it is none, or its bytes are no text."""
+    try:
+        return binascii.a2b_base64(base64, strict_mode=True).decode()
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def name_of_base64(base64: str) -> str | None:
+    """The same for names, of which there are few."""
+    return text_of_base64(base64)
+
+
+def to_bytea(data: bytes) -> str:
+    r"""Bytes as PostgreSQL writes a bytea: ``\xdeadbeef``."""
+    return f"\\x{data.hex()}"
+
+
+def from_bytea(bytea: str) -> bytes | None:
+    r"""The bytes of a bytea as PostgreSQL writes it; None where the text is written in another way."""
+    if not bytea.startswith("\\x"):
+        return None
+    try:
+        # Unlike bytes.fromhex, this takes no blanks between the digits.
+        return binascii.unhexlify(bytea[2:])
+    except ValueError:
+        return None
+
+
+def value_of_bytes(data: bytes, column: str, text_columns: Collection[str]) -> Value:
+    """Bytes as a column's value: bytes, or the text that PostgreSQL writes for a column that is declared as text."""
+    return to_bytea(data) if column in text_columns else data
+
+
+_UUID: Final = (slice(0, 8), slice(8, 12), slice(12, 16), slice(16, 20), slice(20, 32))
+
+
+def uuid_text(data: bytes) -> str:
+    """Sixteen bytes as a uuid; other numbers of bytes as their digits."""
+    digits = data.hex()
+    return "-".join(digits[part] for part in _UUID) if len(data) == 16 else digits
+
+
+def address_text(data: bytes) -> str | None:
+    """An internet address: four numbers, or eight groups of hexadecimal digits, none left out; None for all else."""
+    if len(data) == 4:
+        return ".".join(map(str, data))
+    if len(data) == 16:
+        return ":".join(f"{int.from_bytes(data[at : at + 2]):x}" for at in range(0, 16, 2))
+    return None
+
+
+# Hybrid times, and the server's own days and moments.
+# A hybrid time is an unsigned 64-bit number: microseconds since 1970, shifted by 12 bits of a logical clock.
+# Vendor: yugabyte-db, src/yb/common/hybrid_time.h, and DateTime::DateFromString in src/yb/util/date_time.cc.
+
+
+_LOGICAL_BITS: Final = 12
+_LOGICAL: Final = (1 << _LOGICAL_BITS) - 1
+_LAST_MICROSECOND: Final = 253_402_300_799_999_999
+"""Of the year 9999."""
+
+_FIRST_OF_1970: Final = date(1970, 1, 1).toordinal()
+_CYCLE: Final = 146_097
+"""Days after which the calendar repeats itself: 400 years."""
+
+_MICROSECONDS_OF_A_DAY: Final = 86_400_000_000
+
+
+def instant_of(hybrid: Any) -> tuple[int | None, int | None]:
+    """A hybrid time as two numbers that order as it does: microseconds since 1970, and the logical clock."""
+    number = unsigned(hybrid)
+    if number is None:
+        return None, None
+    return number >> _LOGICAL_BITS, number & _LOGICAL
+
+
+def moment_of(hybrid: Any) -> int | None:
+    """When a hybrid time is, in microseconds since 1970; None beyond the year 9999. No order depends on it."""
+    micros, _ = instant_of(hybrid)
+    return micros if micros is not None and micros <= _LAST_MICROSECOND else None
+
+
+def day_text(days: int) -> str:
+    """The day that is so many days after the first of January 1970.
+
+    Years that a date cannot have (``+5881580-07-11``, ``-0001-12-31``) are written as ISO 8601 expands them: such a
+    text says what the source has, and fits no column but one of texts.
+    """
+    cycles, rest = divmod(days, _CYCLE)
+    found = date.fromordinal(_FIRST_OF_1970 + rest)
+    year = found.year + 400 * cycles
+    spelled = f"{year:04}" if 1 <= year <= 9999 else f"{year:+05}"
+    return f"{spelled}-{found.month:02}-{found.day:02}"
+
+
+def timestamp_text(micros: int) -> str:
+    """The moment so many microseconds after 1970, in UTC, without a zone; ``day_text`` says what years it can have."""
+    days, rest = divmod(micros, _MICROSECONDS_OF_A_DAY)
+    seconds, fraction = divmod(rest, 1_000_000)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{day_text(days)} {clock}" + (f".{fraction:06}".rstrip("0") if fraction else "")
+
+
+# The server's own single values (QLValuePB): numbers, texts, bytes, uuids, addresses, days and moments.
+# Vendor: yugabyte-db, src/yb/common/value.proto.
+
+
+PLAIN: Final = (
+    *("int8_value", "int16_value", "int32_value", "int64_value", "uint32_value", "uint64_value"),
+    *("float_value", "double_value", "bool_value", "time_value"),
+)
+"""Numbers and flags: the text is the value. A time is the number of nanoseconds since midnight."""
+
+
+def _bytes(base64: str) -> Value:
+    data = bytes_of_base64(base64)
+    return base64 if data is None else data
+
+
+def _uuid(base64: str) -> str:
+    data = bytes_of_base64(base64)
+    return base64 if data is None else uuid_text(data)
+
+
+def _address(base64: str) -> str:
+    data = bytes_of_base64(base64)
+    return (data is not None and address_text(data)) or base64
+
+
+_DAY_OF_1970: Final = 1 << 31
+
+
+def _day(number: str) -> str:
+    """Days are unsigned, and 2^31 is the first of January 1970; what is no such number stays as it is written."""
+    days = unsigned(number)
+    return number if days is None or days >= 1 << 32 else day_text(days - _DAY_OF_1970)
+
+
+def _timestamp(number: str) -> str:
+    micros = whole(number)
+    return number if micros is None else timestamp_text(micros)
+
+
+READERS: Final[Mapping[str, Callable[[str], Value]]] = {
+    **dict.fromkeys((*PLAIN, "string_value"), lambda written: written),
+    "binary_value": _bytes,
+    "uuid_value": _uuid,
+    "timeuuid_value": _uuid,
+    "inetaddress_value": _address,
+    "timestamp_value": _timestamp,
+    "date_value": _day,
+}
+
+
+# The server's own values (QLValuePB) as JSON: those of xCluster's records, and YCQL's in the CDC SDK.
+# Texts are bytes there, so that JSON has them as base64. Collections become JSON, as columns of such types are
+# declared.
+# Vendor: yugabyte-db, src/yb/common/value.proto.
+
 
 SINGLE: Final = (
     *PLAIN,
@@ -59,7 +230,7 @@ NULL: Final = ServerValue(None, None)
 _KINDS: Final[Mapping[str, str]] = {
     spelled: name
     for name in (*READ, *UNREAD)
-    for spelled in (name, camel(name), camel(name)[0].upper() + camel(name)[1:])
+    for spelled in (name, camel_case(name), camel_case(name)[0].upper() + camel_case(name)[1:])
 }
 """The members of the oneof as protobuf, protojson and Go name them."""
 
@@ -68,7 +239,7 @@ def read_value(value: object) -> ServerValue:
     """A value; one that is not there, or in which no member is set, is null."""
     kind, member = _member(value)
     if kind == "string_value" and type(member) is str:
-        decoded = octets.decoded_text(member)
+        decoded = text_of_base64(member)
         return (
             ServerValue(kind, member, is_base64=False)
             if decoded is None
@@ -107,13 +278,15 @@ class _Unread(ValueError):
     """Something in a collection is not read; its text is what."""
 
 
-_SEQUENCE: Final = names("elems")
-_MAP: Final = names("keys", "values")
+_SEQUENCE: Final = field_names("elems")
+_MAP: Final = field_names("keys", "values")
 _JSON_WORD = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false")
 
 
 def _sequence(kind: str, member: Any) -> ServerValue:
-    elements = listed(fields(member, _SEQUENCE, kind).get("elems"), f"elems of {kind}")
+    elements = repeated_field(
+        message_fields(member, _SEQUENCE, kind).get("elems"), f"elems of {kind}"
+    )
     try:
         return ServerValue(kind, f"[{','.join([_json(one) for one in elements])}]")
     except _Unread as unread:
@@ -121,9 +294,9 @@ def _sequence(kind: str, member: Any) -> ServerValue:
 
 
 def _map(kind: str, member: Any) -> ServerValue:
-    parts = fields(member, _MAP, kind)
-    keys = listed(parts.get("keys"), f"keys of {kind}")
-    values = listed(parts.get("values"), f"values of {kind}")
+    parts = message_fields(member, _MAP, kind)
+    keys = repeated_field(parts.get("keys"), f"keys of {kind}")
+    values = repeated_field(parts.get("values"), f"values of {kind}")
     if len(keys) != len(values):
         raise other_shape(f"{kind} has {len(keys)} keys and {len(values)} values")
     try:
@@ -136,12 +309,6 @@ def _map(kind: str, member: Any) -> ServerValue:
     return ServerValue(kind, f"{{{','.join(entries)}}}")
 
 
-_COLLECTIONS: Final[Mapping[str, Callable[[str, Any], ServerValue]]] = {
-    **dict.fromkeys(SEQUENCES, _sequence),
-    "map_value": _map,
-}
-
-
 def _json(value: object) -> str:
     """An element of a collection as JSON; a collection in a collection is not read."""
     if _member(value)[0] in _COLLECTIONS:
@@ -151,7 +318,7 @@ def _json(value: object) -> str:
         raise _Unread(own.kind)
     if own.value is None:
         return "null"
-    written = octets.to_bytea(own.value) if isinstance(own.value, bytes) else own.value
+    written = to_bytea(own.value) if isinstance(own.value, bytes) else own.value
     if own.kind in PLAIN and _JSON_WORD.fullmatch(written):
         return written
     return json.dumps(written, ensure_ascii=False)
@@ -160,3 +327,38 @@ def _json(value: object) -> str:
 def _as_name(written: str) -> str:
     """A key of a JSON object is a text."""
     return written if written.startswith('"') else f'"{written}"'
+
+
+_COLLECTIONS: Final[Mapping[str, Callable[[str, Any], ServerValue]]] = {
+    **dict.fromkeys(SEQUENCES, _sequence),
+    "map_value": _map,
+}
+
+
+# Transactions' ids, which clients write in several ways.
+
+
+_UUID_TEXT = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def transaction_id(field: Any) -> str | None:
+    """A transaction's id, as a uuid where it is one; None where there is none.
+
+    The field is bytes, so that JSON has it as base64: of a uuid's text (the CDC SDK) or of its 16 bytes (xCluster). A
+    client may have written the uuid itself, too. All else is taken as it stands.
+    """
+    written = as_text(field)
+    return _id_of_text(written) if written else None
+
+
+@lru_cache(maxsize=1024)
+def _id_of_text(written: str) -> str:
+    if _UUID_TEXT.fullmatch(written):
+        return written.lower()
+    data = bytes_of_base64(written)
+    if data is None:
+        return written
+    if len(data) == 16:
+        return uuid_text(data)
+    spelled = data.decode("ascii", "replace")
+    return spelled.lower() if _UUID_TEXT.fullmatch(spelled) else written

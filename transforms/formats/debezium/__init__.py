@@ -19,23 +19,23 @@ Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 
 from __future__ import annotations
 
-from transforms.families.connect import files
-from transforms.formats.debezium import proposing
-from transforms.formats.debezium.decode import decoder
-from transforms.formats.debezium.warnings import (
+from transforms.families.connect import envelopes
+from transforms.formats.debezium import onboarding
+from transforms.formats.debezium.decode import (
     BLOCKING_WITHOUT_KEY,
     COUNTED_BY_OFFSET,
     NO_LOG_POSITION,
     NOT_AWAITED,
     TEXTS_FOR_BYTES,
     UNAVAILABLE,
+    decoder,
 )
 from transforms.source_format import SourceFormat
 
 FORMAT = SourceFormat(
     name="debezium",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
-    split=files.split,
+    split=envelopes.split_files,
     decoder=decoder,
     transactional=True,
     warnings=(
@@ -45,8 +45,8 @@ FORMAT = SourceFormat(
     describes_tables=True,
     has_placeholders=True,
     reads_kafka=True,
-    recognise=proposing.recognise,
-    propose=proposing.propose,
+    recognise=onboarding.recognise,
+    propose=onboarding.propose,
     unknowable=(
         "whether a transaction is whole, where the connector does not send transaction metadata.",
         "values that Postgres did not log, of a row whose key changed: the check `new_rows_are_sent_whole` counts such"

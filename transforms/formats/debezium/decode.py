@@ -1,25 +1,20 @@
-"""From a record to its event: what the message says, what it does to the row, and what is worth a warning.
-
-Put here what an operation of Debezium means. Not here: reading messages and their images
-(``transforms/families/connect``), where an event stands (``log_positions``), and transactions (``transactions``).
-"""
+"""From a record to its event: what the message says, what it does to the row, and what is worth a warning."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from transforms.event import Event
-from transforms.families.connect import cells, events, log_entries
-from transforms.families.connect.envelope_reader import EnvelopeReader
-from transforms.families.connect.envelopes import Envelope
+from transforms.event import Event, EventWarning, Transaction
+from transforms.families.connect import events
+from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
-from transforms.families.connect.vocabulary import Vocabulary
-from transforms.families.kafka_records import message
+from transforms.families.kafka_records import kafka_message
+from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.formats.debezium import schema_changes
 from transforms.formats.debezium.log_positions import (
     Standing,
     has_no_log_position,
@@ -29,18 +24,209 @@ from transforms.formats.debezium.log_positions import (
     standing_of,
     unplaced_of,
 )
-from transforms.formats.debezium.transactions import mark_of, transaction_of, waits
-from transforms.formats.debezium.warnings import (
-    BLOCKING_WITHOUT_KEY,
-    COUNTED_BY_OFFSET,
-    NO_LOG_POSITION,
-    NOT_AWAITED,
-    TEXTS_FOR_BYTES,
-    UNAVAILABLE,
-)
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
+
+UNAVAILABLE = EventWarning(
+    "unavailable_value",
+    "new_rows_are_sent_whole",
+    "An event that makes a row has all of its values.",
+    "Postgres did not log a large value that did not change when the row's key did: the column is null. Set REPLICA"
+    " IDENTITY FULL on the table, or take a new snapshot of it.",
+)
+NOT_AWAITED = EventWarning(
+    "commit_not_awaited",
+    "transactions_are_awaited",
+    "Changes that are part of a transaction show when it is committed.",
+    "The feed reads no transaction topic, so these changes count as they come: add <prefix>.transaction to its topics.",
+)
+TEXTS_FOR_BYTES = EventWarning(
+    "text_for_bytes",
+    "bytes_say_how_they_are_written",
+    "A column of bytes is sent as bytes, or as a text of which the schema says how it is written.",
+    "The schema says that the column is a text, as with the connector's `binary.handling.mode` hex, base64 or"
+    " base64-url-safe, and the feed file declares it as binary: gold has the bytes of the text. Set the mode to bytes,"
+    " or declare the column as string.",
+)
+NO_LOG_POSITION = EventWarning(
+    "no_log_position",
+    "changes_have_a_log_position",
+    "A change says where it stands in its source's log.",
+    "These changes say file '' and pos 0. They stand as they do in their topic, before all"
+    " that have a log position; if those are of the same table, take a new snapshot of it.",
+)
+BLOCKING_WITHOUT_KEY = EventWarning(
+    "blocking_snapshot_without_key",
+    "tables_without_key_have_no_blocking_snapshot",
+    "No blocking snapshot was taken of a table without a key.",
+    "Such a snapshot says the place of its signal, and is read later: what changed in between comes again, and counts"
+    " twice where no key tells the rows apart. Give the table a key, or take an initial snapshot.",
+)
+COUNTED_BY_OFFSET = EventWarning(
+    "counted_by_offset",
+    "rows_without_key_count_once",
+    "A change of a table without a key says where it stands in its source's log.",
+    "Nothing but the record's offset tells such a change from an equal one, as with MariaDB from 11.4 on: what a"
+    " connector sends again, after its worker was killed, counts twice. Give the table a key, or take an initial"
+    " snapshot after each restart.",
+)
+
+
+# Columns that stand in cells of their own, as the connectors of YugabyteDB and Cassandra send them.
+# A cell is an object with the column's ``value``, and ``set``: whether the change mentions the column. A column whose
+# cell is null, or that is not set, was not mentioned and keeps its value; one that is set to null is null. So a row
+# of cells says a part of a row.
+# Vendor: YugabyteDB documentation, "YugabyteDB gRPC Connector" (before and after image, ``set``); Debezium
+# documentation, connector for Cassandra, "Change event fields" (``value``, ``deletion_ts``, ``set``).
+
+
+CONNECTORS: Final = frozenset({"yugabytedb", "cassandra", "scylla"})
+
+_VALUE, _SET = "value", "set"
+
+
+def unwrap_cells(envelope: Envelope) -> bool:
+    """Take the columns of an envelope out of their cells, in its images, its key and its schemas.
+
+    Returns whether there were any: then what the new image lacks was not mentioned.
+    """
+    connector = (envelope.source.text("connector") or "").lower()
+    if connector not in CONNECTORS:
+        return False
+    body = dict(envelope.body)
+    found = False
+    for side in ("before", "after"):
+        image = body.get(side)
+        if type(image) is dict and _has_cells(image):
+            body[side] = _columns(image)
+            found = True
+    key = envelope.key
+    if key.values is not None and _has_cells(key.values):
+        envelope.key = key._replace(values=_columns(key.values), fields=_fields(key.fields))
+        found = True
+    if found:
+        envelope.body = body
+        envelope.row_fields = _fields(envelope.row_fields)
+    return found
+
+
+def _has_cells(image: Mapping[str, Any]) -> bool:
+    """Whether every column is a cell or null, and some is a cell."""
+    cells = [cell for cell in image.values() if cell is not None]
+    return bool(cells) and all(type(cell) is dict and _SET in cell for cell in cells)
+
+
+def _columns(image: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: cell.get(_VALUE) for name, cell in image.items() if cell is not None and cell[_SET]
+    }
+
+
+def _fields(fields: list[Any] | None) -> list[Any] | None:
+    """The schema of the columns, from that of their cells: each has the name of its cell."""
+    if fields is None:
+        return None
+    return [_field(one) for one in fields]
+
+
+def _field(cell: Any) -> Any:
+    if type(cell) is not dict or type(cell.get("fields")) is not list:
+        return cell
+    for one in cell["fields"]:
+        if type(one) is dict and one.get("field") == _VALUE:
+            return {**one, "field": cell.get("field"), "optional": True}
+    return cell
+
+
+# Tables that were dropped: they stand in the schema change topic alone.
+# A record of that topic has the statement (``ddl``), where it stands in the log, and what it did to each table
+# (``tableChanges``). Of a table that is dropped no row sends an event of its own. The records that a snapshot writes,
+# to make the tables anew, drop nothing.
+# Vendor: Debezium documentation, connector for MySQL, "Schema change topic" (``tableChanges``: CREATE, ALTER, DROP).
+
+
+_QUOTED: Final = re.compile(r'"((?:[^"]|"")*)"')
+_MOST_PARTS: Final = 3
+
+
+class TableName(NamedTuple):
+    """A table as a schema change names it."""
+
+    catalog: str | None
+    schema: str | None
+    name: str
+
+
+def dropped_tables(envelope: Envelope) -> list[TableName]:
+    """The tables that the statement of a schema change has dropped."""
+    flag = (envelope.source.text("snapshot") or "false").lower()
+    changes = envelope.body.get("tableChanges")
+    if flag != "false" or type(changes) is not list:
+        return []
+    names = (_name_of(one) for one in changes if _is_drop(one))
+    return [one for one in names if one is not None]
+
+
+def _is_drop(change: Any) -> bool:
+    return type(change) is dict and change.get("type") == "DROP"
+
+
+def _name_of(change: dict[str, Any]) -> TableName | None:
+    """The table of an id such as ``"shop"."orders"``; a name has up to three parts."""
+    text = change.get("id")
+    found: Sequence[str] = _QUOTED.findall(text) if type(text) is str else ()
+    parts = [part.replace('""', '"') for part in found]
+    if not 1 <= len(parts) <= _MOST_PARTS:
+        return None
+    catalog, schema, name = ([None] * (_MOST_PARTS - len(parts)) + parts)[-_MOST_PARTS:]
+    return None if name is None else TableName(catalog, schema, name)
+
+
+# Transactions: which one an event is part of, and the records of the transaction topic that say when it is whole.
+# Vendor: Debezium documentation, "Transaction metadata" of each connector.
+
+
+_MARKS: Final = {"begin": "begin", "end": "commit"}
+_TRANSACTION: Final = re.compile(r"([0-9]+):[0-9]+", re.ASCII)
+
+
+def waits_for_transactions(feed: Feed) -> bool:
+    """Whether changes wait for the end of their transaction.
+
+    No record says whether the feed reads the transaction topic. A feed of topics that names none that ends in
+    ``transaction`` does not, and waiting would be for ever; files may be of any topic, so theirs wait.
+    """
+    if not feed.reads_topics:
+        return True
+    topics = feed.landing.partition("://")[2].partition("/")[2].split(",")
+    return any(topic.strip().endswith("transaction") for topic in topics)
+
+
+def mark_of(envelope: Envelope) -> str | None:
+    """``begin`` or ``commit`` for a record of the transaction topic, else None."""
+    body = envelope.body
+    if body.get("op") is not None or body.get("id") is None:
+        return None
+    return _MARKS.get((as_text(body.get("status")) or "").lower())
+
+
+def transaction_of(envelope: Envelope, mark: str | None) -> Transaction | None:
+    """The transaction that an event or a mark is part of; its end says of how many events it consists."""
+    found = envelope.body.get("id" if mark is not None else "transaction")
+    if mark is None:
+        found = found.get("id") if type(found) is dict else None
+    own = as_text(found)
+    if not own:
+        return None
+    # Postgres's is its number and an LSN, which differs from event to event.
+    numbered = _TRANSACTION.fullmatch(own)
+    expected = whole(envelope.body.get("event_count")) if mark == "commit" else None
+    return Transaction(own if numbered is None else numbered[1], expected)
+
+
+# From a record to its event: what the message says, what it does to the row, and what is worth a warning.
+
 
 VOCABULARY: Final = Vocabulary(
     operations={
@@ -62,25 +248,25 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
     """What a record of this feed means: one event per message."""
     reader = EnvelopeReader(VOCABULARY)
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
-    is_awaited = waits(feed)
+    is_awaited = waits_for_transactions(feed)
     drops = _Drops(feed)
     # Messages of a table that has a key may have none: some extractors write values alone.
     with_key = _bare_names(feed, {name for name, one in feed.tables.items() if one.key})
 
     def decode(record: BronzeRecord) -> Sequence[Event]:
-        envelope = reader.read(record, message(record, feed))
+        envelope = reader.read(record, kafka_message(record, feed))
         mark = mark_of(envelope)
         envelope.note = mark or _note(envelope)
         standing = standing_of(envelope)
         envelope.is_snapshot = _is_snapshot(envelope, standing)
-        has_cells = cells.unwrap(envelope)
+        has_cells = unwrap_cells(envelope)
         images = images_of.read(envelope)
         images.is_partial |= has_cells and envelope.operation == "update"
         meaning = Meaning(log_entry_of(envelope, standing), _effect(envelope, images))
-        event = events.event(envelope, images, meaning, VOCABULARY)
+        event = events.event_of_envelope(envelope, images, meaning, VOCABULARY)
         if mark is not None:
             event.effect = mark
-            entry = log_entries.of_mark(mark, as_text(envelope.body.get("id")))
+            entry = events.entry_of_mark(mark, as_text(envelope.body.get("id")))
             event.log_position, event.identity = entry.log_position, entry.identity
         if envelope.operation == "truncate":
             event.scope = {}
@@ -126,7 +312,7 @@ class _Drops:
         entry = log_entry_of(envelope, standing)
         if isinstance(entry, Fault) or not standing.is_placed:
             return
-        for catalog, schema, name in schema_changes.dropped(envelope):
+        for catalog, schema, name in dropped_tables(envelope):
             if self._declared and name not in self._declared:
                 continue
             yield Event(

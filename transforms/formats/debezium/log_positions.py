@@ -4,30 +4,27 @@ A position is (epoch, phase, numbers of the place, rank, numbers within the plac
 snapshots of one source have in common: a row that a snapshot read at a place stands behind all changes up to it and
 before all later ones, whichever snapshot it is. The rank says which of the two comes first at one place.
 
-| connector | place | within | a full snapshot's row, at its own place |
-|---|---|---|---|
-| Postgres | the greater of the last commit's LSN (``sequence``) and the own LSN | own LSN | before the changes |
-| MySQL, MariaDB | number of the log file, ``pos`` | offset in the topic | before the changes |
-| SQL Server, Db2 | ``commit_lsn`` | ``change_lsn``, ``event_serial_no`` | behind the changes |
-| Oracle | ``commit_scn``, else ``scn`` | ``scn``, thread, ``rs_id``, ``ssn``, or ``lcr_position`` | behind them |
-| Informix | ``commit_lsn`` | ``change_lsn`` | behind them |
-| MongoDB | ``ts_ms``, ``ord`` | offset in the topic | before the changes |
-| Spanner | ``ts_us``, the commit's time | ``sequence``, ``mod_number`` | it has none |
-| Cassandra | ``ts_us``, the write's time | nothing | before the changes |
-| YugabyteDB | term and index of its ``lsn``, of one tablet | write id | before the changes |
-| any other | offset, partition | nothing | where it stands in its topic |
+| connector | place | within | a full snapshot's row, at its own place | |---|---|---|---| | Postgres | the greater of
+the last commit's LSN (``sequence``) and the own LSN | own LSN | before the changes | | MySQL, MariaDB | number of the
+log file, ``pos`` | offset in the topic | before the changes | | SQL Server, Db2 | ``commit_lsn`` | ``change_lsn``,
+``event_serial_no`` | behind the changes | | Oracle | ``commit_scn``, else ``scn`` | ``scn``, thread, ``rs_id``,
+``ssn``, or ``lcr_position`` | behind them | | Informix | ``commit_lsn`` | ``change_lsn`` | behind them | | MongoDB |
+``ts_ms``, ``ord`` | offset in the topic | before the changes | | Spanner | ``ts_us``, the commit's time |
+``sequence``, ``mod_number`` | it has none | | Cassandra | ``ts_us``, the write's time | nothing | before the changes
+| | YugabyteDB | term and index of its ``lsn``, of one tablet | write id | before the changes | | any other | offset,
+partition | nothing | where it stands in its topic |
 
 Of Postgres, a transaction's commit is not sent with its changes. The commit before it is: a change that stands behind
 a commit is not in a snapshot that was read there, even where its own LSN is smaller. For one key the own LSN alone is
 the order, since a row is locked until its transaction ends.
 
 MariaDB from 11.4 on sends a negative ``pos`` (minus the event's length), which is no place: what is sent so stands as
-it does in its topic, behind all that has a place in its log file. So a snapshot that is taken again, whose rows have a
-place, stands behind all changes of earlier files.
+it does in its topic, behind all that has a place in its log file. So a snapshot that is taken again, whose rows have
+a place, stands behind all changes of earlier files.
 
-Vendor: Debezium documentation, the ``source`` of each connector;
-https://github.com/debezium/debezium, ``SourceInfo`` of each connector; ``PostgresOffsetContext`` (``sequence``),
-``OracleSourceInfoStructMaker`` (``commit_scn``, ``rs_id``), ``SqlServerSourceInfoStructMaker`` (``event_serial_no``);
+Vendor: Debezium documentation, the ``source`` of each connector; https://github.com/debezium/debezium, ``SourceInfo``
+of each connector; ``PostgresOffsetContext`` (``sequence``), ``OracleSourceInfoStructMaker`` (``commit_scn``,
+``rs_id``), ``SqlServerSourceInfoStructMaker`` (``event_serial_no``);
 https://github.com/debezium/debezium-connector-spanner, ``SourceInfo`` (``sequence`` is the record's in its
 transaction); https://github.com/debezium/debezium-connector-cassandra, ``SourceInfo`` (its time is that of the
 mutation, which is what Cassandra itself goes by: nodes have logs of their own, and replicas the same mutation).
@@ -42,9 +39,9 @@ from typing import Any, Final, NamedTuple
 from transforms import json_values
 from transforms.change import BEFORE_ALL_FILES, BEHIND_ALL_PLACES, EPOCH, STREAM
 from transforms.event import CHUNKS, UNPLACED, SnapshotRow
-from transforms.families.connect import log_entries
+from transforms.families.connect import events
 from transforms.families.connect.envelopes import Envelope
-from transforms.families.connect.log_entries import LogEntry
+from transforms.families.connect.events import LogEntry
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.json_values import MalformedJson
@@ -319,27 +316,27 @@ def log_entry_of(envelope: Envelope, standing: Standing) -> LogEntry | Fault:
     position = (EPOCH, STREAM, *place.at, connector.rank, *nothing)
     if envelope.key.is_none and envelope.message.partition is not None:
         # Equal rows of a table without a key differ in nothing but their offset in the topic.
-        return LogEntry(position, log_entries.of_topic(envelope))
+        return LogEntry(position, events.identity_in_topic(envelope))
     return LogEntry(position, tuple([str(number) for number in place.at]))
 
 
 def _without_place(envelope: Envelope, connector: Connector) -> LogEntry | Fault:
     if has_no_log_position(envelope):
         return _unplaced(envelope, BEFORE_ALL_FILES, 0)
-    entry = log_entries.in_topic(envelope)
+    entry = events.entry_in_topic(envelope)
     if envelope.is_snapshot and (connector.needed is not None or isinstance(entry, Fault)):
         # It says nothing of where it was read, as the first releases did: before all changes.
-        return log_entries.in_snapshot(envelope, None)
+        return events.entry_in_snapshot(envelope, None)
     if connector.needed is not None:
         name = (envelope.source.text("connector") or "").lower()
         needed = f"events of {name} are put in order by {connector.needed} alone"
-        return log_entries.unknown(envelope, needed)
+        return events.no_log_position(envelope, needed)
     return entry
 
 
 def _unplaced(envelope: Envelope, file: int, behind: int) -> LogEntry | Fault:
     """The position of an event of a log without places: as it stands in its topic, ``behind`` all places of a file."""
-    entry = log_entries.in_topic(envelope)
+    entry = events.entry_in_topic(envelope)
     if isinstance(entry, Fault):
         return entry
     epoch, phase, offset, partition = entry.log_position

@@ -22,13 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from transforms.feed.feed import Feed, Table
-from transforms.formats.dgraph import proposing, records
-from transforms.formats.dgraph.exports import rdf
-from transforms.formats.dgraph.table import COLUMNS, KEY, TRIPLES
-from transforms.formats.dgraph.warnings import WARNINGS
-from transforms.record import Record
-from transforms.records import json_documents, text_lines
-from transforms.records.limits import DEFAULTS, Limits
+from transforms.formats.dgraph import decode, exports, onboarding
+from transforms.formats.dgraph.decode import COLUMNS, KEY, TRIPLES, WARNINGS
+from transforms.record import DEFAULT_LIMITS, Limits, Record
+from transforms.records import json_documents
 from transforms.source_format import ExtraAsset, SourceFormat
 
 
@@ -37,10 +34,12 @@ def tables(feed: Feed) -> Mapping[str, Table]:
     return {TRIPLES: Table(TRIPLES, KEY, COLUMNS, cdc_columns=tuple(COLUMNS))}
 
 
-def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
+def split(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record]:
     """JSON documents, or the lines of an RDF export: a text in one has its line breaks escaped."""
-    if rdf.is_rdf(object_name):
-        return text_lines.split(data, b"#", limits)
+    if exports.is_rdf(object_name):
+        return exports.split_lines(data, b"#", limits)
     return json_documents.split(data, limits)
 
 
@@ -48,8 +47,8 @@ FORMAT = SourceFormat(
     name="dgraph",
     files=("**/*.json*", "**/*.ndjson*", "**/*.log*", "**/*.rdf*"),
     split=split,
-    decoder=records.decoder,
-    resolver=records.resolver,
+    decoder=decode.decoder,
+    resolver=decode.resolver,
     tables=tables,
     declares=("predicates", "types"),
     warnings=WARNINGS,
@@ -57,11 +56,9 @@ FORMAT = SourceFormat(
     # All changes of a predicate come from one group of the cluster; others may lag behind it.
     arrives_by="predicate",
     reads_kafka=True,
-    recognise=proposing.recognise,
-    propose=proposing.propose,
-    extra_assets=(
-        ExtraAsset("nodes", "gold.dgraph_nodes_asset", is_needed=lambda feed: bool(feed.types)),
-    ),
+    recognise=onboarding.recognise,
+    propose=onboarding.propose,
+    extra_assets=(ExtraAsset("nodes", "gold.dgraph", is_needed=lambda feed: bool(feed.types)),),
     unknowable=(
         "languages: values of one predicate in several languages are sets that look alike",
         "values of geo and bigfloat predicates, which the stream has as {}",

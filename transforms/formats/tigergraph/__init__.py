@@ -18,20 +18,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.feed.feed import Feed
-from transforms.formats.tigergraph import decode, far_ends, proposing, tables
-from transforms.formats.tigergraph.warnings import (
+from transforms.formats.tigergraph import declarations, decode, far_ends, onboarding
+from transforms.formats.tigergraph.decode import (
     DELETE_ALL_OF_OTHERS,
     GRAPH_NOT_DECLARED,
     KEY_NOT_SPLIT,
     REVERSE_NOT_DECLARED,
 )
-from transforms.record import Record
+from transforms.record import DEFAULT_LIMITS, Limits, Record
 from transforms.records import json_documents
-from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import ExtraAsset, SourceFormat
 
 
-def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
+def split(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record]:
     """JSON documents, one a line, pretty-printed, concatenated or in an array."""
     return json_documents.split(data, limits)
 
@@ -41,16 +42,16 @@ FORMAT = SourceFormat(
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
     decoder=decode.decoder,
-    tables=tables.tables,
+    tables=declarations.gold_tables,
     declares=("vertices", "edges", "baseline"),
     warnings=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
-    recognise=proposing.recognise,
-    propose=proposing.propose,
+    recognise=onboarding.recognise,
+    propose=onboarding.propose,
     crosses_streams=True,
     cross_stream_matcher=far_ends.edge_matcher,
     extra_assets=(
-        ExtraAsset("graph", "gold.tigergraph_checks", is_needed=lambda feed: bool(feed.vertices)),
+        ExtraAsset("graph", "gold.tigergraph", is_needed=lambda feed: bool(feed.vertices)),
     ),
     unknowable=(
         "whether a transaction is complete: the stream has no commits, so that gold may show a part of one.",

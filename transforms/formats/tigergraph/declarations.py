@@ -1,22 +1,321 @@
-"""What a feed declares of TigerGraph's types, as messages ask for it: worked out once for a feed.
+"""What a feed declares of a graph: its gold tables, attributes, and which edges a delete takes along.
 
-Put here what is looked up for a message, by the names that messages use. Not here: the gold tables (``tables``), and
-reading the feed file (``orchestration/feeds/graphs/tigergraph.py``).
+Every type is one table. An edge that the source stores in both directions (undirected, or with a reverse type) has a
+second one for the other direction, under the same keys: each stored direction is folded by itself, and a check
+compares the two.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
 
-from transforms.feed.feed import Feed
-from transforms.feed.graph_types import EdgeType, VertexType
-from transforms.formats.tigergraph import reach, tables
-from transforms.formats.tigergraph.contents import Attribute, attribute
-from transforms.formats.tigergraph.reach import Reach
-from transforms.formats.tigergraph.tables import ANY, MIRROR, edge_table, vertex_table
-from transforms.formats.tigergraph.texts.joined_texts import NOTHING_JOINED, Joined, joined
+from transforms.column_types import judges
+from transforms.event import Value
+from transforms.fault import Fault, shown
+from transforms.feed.feed import EdgeType, Feed, Table, VertexType
+from transforms.formats.tigergraph.texts import (
+    NOTHING_JOINED,
+    Joined,
+    Spell,
+    joined_text,
+    minus_speller,
+    speller,
+)
+from transforms.json_values import as_text, written
+
+UID: Final = "uid"
+ENDS: Final = ("from_type", "from_uid", "to_type", "to_uid")
+DISCRIMINATOR: Final = "discriminator"
+OWN_COLUMNS: Final = frozenset((UID, *ENDS, DISCRIMINATOR))
+"""What gold calls its own columns, in lower case: attributes that are called so get another name."""
+
+ANY: Final = "*"
+"""Instead of vertex types: an edge type whose ends may be of every type."""
+
+GLOBAL: Final = "GLOBAL"
+"""What stands for the graph of a type that all graphs share."""
+
+MIRROR: Final = "__mirror"
+
+
+def vertex_table(name: str) -> str:
+    """The table of a vertex type."""
+    return f"vertex_{name}"
+
+
+def edge_table(name: str) -> str:
+    """The table of an edge type."""
+    return f"edge_{name}"
+
+
+def shared_vertices(feed: Feed) -> list[str]:
+    """The vertex types of which the feed says that all graphs share them."""
+    return [name for name, vertex in feed.vertices.items() if vertex.graphs == (GLOBAL,)]
+
+
+def graphs_of_tables(feed: Feed) -> dict[str, tuple[str, ...]]:
+    """By table, the graphs that have its type, where the feed says so."""
+    known = {vertex_table(one.name): one.graphs for one in feed.vertices.values()}
+    known |= {table: one.graphs for one in feed.edges.values() for table in stored_in(one)}
+    return {name: of for name, of in known.items() if of}
+
+
+def has_mirror(edge: EdgeType) -> bool:
+    """Whether the source stores each of its edges twice."""
+    return not edge.directed or edge.reverse is not None
+
+
+def stored_in(edge: EdgeType) -> tuple[str, ...]:
+    """The tables of an edge type, the one that is shown first."""
+    shown = edge_table(edge.name)
+    return (shown, shown + MIRROR) if has_mirror(edge) else (shown,)
+
+
+def gold_tables(feed: Feed) -> Mapping[str, Table]:
+    """The gold tables of a feed, by name."""
+    found = {}
+    for vertex in feed.vertices.values():
+        name = vertex_table(vertex.name)
+        columns = {UID: "string", **vertex.attributes}
+        given = {**_defaults(vertex.attributes), **vertex.defaults}
+        found[name] = Table(name, (UID,), columns, tuple(columns), defaults=given)
+    for edge in feed.edges.values():
+        key = (*ENDS, DISCRIMINATOR)
+        columns = {**dict.fromkeys(key, "string"), **edge.attributes}
+        given = {**_defaults(edge.attributes), **edge.defaults}
+        for name in stored_in(edge):
+            found[name] = Table(name, key, columns, tuple(columns), defaults=given)
+    return found
+
+
+def _defaults(attributes: Mapping[str, str]) -> dict[str, str]:
+    """What an attribute that was never mentioned is, where the schema says nothing else."""
+    known = {name: default_of(kind) for name, kind in attributes.items()}
+    return {name: text for name, text in known.items() if text is not None}
+
+
+_BARE: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double", "boolean")
+
+
+def default_of(type_name: str) -> str | None:
+    """The default of a type, as TigerGraph's documentation has it; None for types that it does not have."""
+    if judges.element(type_name) is not None:
+        return "[]"
+    if judges.entries(type_name) is not None:
+        return "{}"
+    if fields := judges.fields(type_name):
+        of_fields = {name: default_of(kind) for name, kind in fields.items()}
+        # Numbers and truths stand bare, as JSON has them.
+        texts = {
+            name: text if kind.startswith(_BARE) or text is None else json.dumps(text)
+            for (name, text), kind in zip(of_fields.items(), fields.values(), strict=True)
+        }
+        spelled = [f"{json.dumps(name)}:{text or 'null'}" for name, text in texts.items()]
+        return "{" + ",".join(spelled) + "}"
+    if type_name in ("tinyint", "smallint", "int", "bigint") or type_name.startswith("decimal"):
+        return "0"
+    usual = {
+        **dict.fromkeys(("float", "double"), "0.0"),
+        "boolean": "false",
+        "string": "",
+        "date": "1970-01-01",
+        "timestamp": "1970-01-01 00:00:00",
+        "timestamp_ntz": "1970-01-01 00:00:00",
+    }
+    return usual.get(type_name)
+
+
+# Which edges a delete takes along: the tables that it is for, and the end of their edges that it names.
+# A vertex, or all of a type, takes every edge that begins or ends there; a delete-all takes those that begin there,
+# in every direction in which the source stores them.
+# Vendor: TigerGraph documentation, "CDC Message Examples" (implicit edge deletion, restrictions for delete-all).
+
+
+class Reach(NamedTuple):
+    """A table of edges, and which end of them (``from``, ``to``) a range delete of it names."""
+
+    table: str
+    end: str
+
+
+def edges_touching(feed: Feed) -> dict[str, tuple[Reach, ...]]:
+    """By vertex type (``ANY``: those that nothing declares), where its edges are."""
+    found = {}
+    for name in _vertex_names(feed):
+        found[name] = tuple(
+            Reach(table, end)
+            for edge in feed.edges.values()
+            for table in stored_in(edge)
+            for end in _ends_at(edge, name)
+        )
+    return found
+
+
+def edges_beginning(feed: Feed) -> dict[str, tuple[Reach, ...]]:
+    """By an edge type's name, its reverse type's included, where its edges from a vertex are."""
+    found = {}
+    for edge in feed.edges.values():
+        found[edge.name] = _beginning(edge)
+        if edge.reverse is not None:
+            found[edge.reverse] = tuple(Reach(table, "to") for table in reversed(stored_in(edge)))
+    return found
+
+
+def edges_beginning_at(feed: Feed) -> dict[str, tuple[Reach, ...]]:
+    """By vertex type (``ANY``: those that nothing declares), where all edges from one of its vertices are."""
+    return {
+        name: tuple(
+            one
+            for edge in feed.edges.values()
+            if _begins_at(edge, name)
+            for one in _beginning(edge)
+        )
+        for name in _vertex_names(feed)
+    }
+
+
+def _beginning(edge: EdgeType) -> tuple[Reach, ...]:
+    ends = ("from",) if edge.directed else ("from", "to")
+    return tuple(Reach(table, end) for table in stored_in(edge) for end in ends)
+
+
+def _begins_at(edge: EdgeType, name: str) -> bool:
+    ends = edge.sources if edge.directed else (*edge.sources, *edge.targets)
+    return name in ends or ANY in ends
+
+
+def _ends_at(edge: EdgeType, name: str) -> tuple[str, ...]:
+    """Which ends of such an edge a vertex of this type may be; of an undirected one both, for they are sorted."""
+    is_source = name in edge.sources or ANY in edge.sources
+    is_target = name in edge.targets or ANY in edge.targets
+    if not edge.directed:
+        is_source = is_target = is_source or is_target
+    return ("from",) * is_source + ("to",) * is_target
+
+
+def _vertex_names(feed: Feed) -> list[str]:
+    ends = [end for edge in feed.edges.values() for end in (*edge.sources, *edge.targets)]
+    return sorted({*feed.vertices, *ends, ANY})
+
+
+# The attributes that a message mentions: their values, what is done to them, and what is wrong with them.
+# Vendor: TigerGraph documentation, "CDC Message Examples", content field.
+
+
+OVERWRITE: Final = "Overwrite"
+IF_NEW: Final = "IgnoreIfExisted"
+MINUS: Final = "Minus"
+OPERATIONS: Final = frozenset(
+    (OVERWRITE, "Add", "Max", "Min", "And", "Or", IF_NEW, MINUS, "ReplaceOrAdd")
+)
+
+UNSIGNED: Final = "decimal(20,0)"
+"""The declared type of an unsigned number: it has 64 bits, and no type of Spark's is one."""
+_LARGEST_UNSIGNED: Final = 2**64 - 1
+_NUMBER: Final = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?\s*")
+
+_OF_CONTENT: Final = "content_"
+"""What stands before the name of an attribute that is called like one of gold's own columns."""
+
+
+class Attribute(NamedTuple):
+    """How the values of a declared attribute are spelled; ``minus``: those that are taken away."""
+
+    spell: Spell
+    minus: Spell
+    is_unsigned: bool
+
+
+class Mentions(NamedTuple):
+    """``values``: the attributes with their texts; ``operations``: those that are not plainly overwritten."""
+
+    values: dict[str, Value]
+    operations: dict[str, str]
+
+
+def attribute_of(type_name: str) -> Attribute:
+    """What there is to know of an attribute of this type."""
+    return Attribute(speller(type_name), minus_speller(type_name), type_name == UNSIGNED)
+
+
+_UNDECLARED: Final = Attribute(as_text, as_text, is_unsigned=False)
+
+
+def mentions_of(content: Any, declared: Mapping[str, Attribute]) -> Mentions | Fault:
+    """What a message's content mentions; a fault where it says something that cannot be taken."""
+    values: dict[str, Value] = {}
+    operations: dict[str, str] = {}
+    if content is None:
+        return Mentions(values, operations)
+    if type(content) is not dict:
+        return _MALFORMED
+    bare = strange = beyond = None
+    for given, one in content.items():
+        name, kind = given, declared.get(given)
+        if kind is None and given.lower() in OWN_COLUMNS:
+            name = _OF_CONTENT + given
+            if name in content:
+                return _MALFORMED
+        op = one.get("op") if type(one) is dict else None
+        if op is None or "value" not in one:
+            bare = bare or name
+            continue
+        if type(op) is not str:
+            op = written(op)
+        if kind is None:
+            kind = declared.get(name, _UNDECLARED)
+        values[name] = kind.minus(one["value"]) if op == MINUS else kind.spell(one["value"])
+        if op != OVERWRITE:
+            operations[name] = op
+            if op not in OPERATIONS:
+                strange = strange or name
+        if kind.is_unsigned and _is_beyond_unsigned(values[name]):
+            beyond = beyond or name
+    if bare is None and strange is None and beyond is None:
+        return Mentions(values, operations)
+    return _content_fault(bare, strange, beyond, Mentions(values, operations))
+
+
+_MALFORMED: Final = Fault(
+    "malformed_content",
+    "content is no JSON object of attributes, or two of them have one name in gold",
+)
+
+
+def _content_fault(
+    bare: str | None, strange: str | None, beyond: str | None, found: Mentions
+) -> Fault:
+    """The first fault: an attribute without operation or value, one with an unknown one, one beyond 64 bits."""
+    if bare is not None:
+        return Fault("missing_field", f"attribute {shown(bare)} lacks its op or its value")
+    if strange is not None:
+        op = shown(found.operations[strange])
+        return Fault("unknown_operation", f"op {op} of attribute {shown(strange)} is not known")
+    assert beyond is not None
+    text = shown(found.values[beyond])
+    return Fault(
+        "value_does_not_fit",
+        f"{shown(beyond)} is {text}, which no unsigned number of 64 bits is",
+    )
+
+
+def _is_beyond_unsigned(text: Value) -> bool:
+    """True for a number that no unsigned number of 64 bits is; never for what is no number."""
+    if (
+        not isinstance(text, str)
+        or (len(text) < 20 and text.isdecimal())
+        or not _NUMBER.fullmatch(text)
+    ):
+        return False
+    return not -1 < Decimal(text) < _LARGEST_UNSIGNED + 1
+
+
+# What a feed declares of TigerGraph's types, as messages ask for it: worked out once for a feed.
 
 
 class Vertex(NamedTuple):
@@ -53,7 +352,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredGraph:
     """Everything that a feed declares of its graph.
 
     ``vertices``, ``edges``: by the type names that messages use. ``graphs``: by table, the graphs that have it.
@@ -75,27 +374,27 @@ class Declared:
         return self.vertices.get(name) or Vertex(vertex_table(name), {}, NOTHING_JOINED)
 
 
-def declared(feed: Feed) -> Declared:
+def declared_graph(feed: Feed) -> DeclaredGraph:
     """What the feed declares."""
     edges = {}
     for edge in feed.edges.values():
         for name in (edge.name, edge.reverse):
             if name is not None:
                 edges[name] = _edge(edge, is_reverse=name != edge.name)
-    return Declared(
+    return DeclaredGraph(
         vertices={vertex.name: _vertex(vertex) for vertex in feed.vertices.values()},
         edges=edges,
-        graphs=tables.graphs(feed),
-        touching=reach.touching(feed),
-        beginning=reach.beginning(feed),
-        beginning_at=reach.beginning_at(feed),
+        graphs=graphs_of_tables(feed),
+        touching=edges_touching(feed),
+        beginning=edges_beginning(feed),
+        beginning_at=edges_beginning_at(feed),
         baseline=dict(feed.baseline),
         names_graphs=feed.table_names != "plain",
     )
 
 
 def _vertex(vertex: VertexType) -> Vertex:
-    key = joined(vertex.key, vertex.attributes, ",")
+    key = joined_text(vertex.key, vertex.attributes, ",")
     return Vertex(vertex_table(vertex.name), _attributes(vertex.attributes), key)
 
 
@@ -105,10 +404,10 @@ def _edge(edge: EdgeType, *, is_reverse: bool) -> Edge:
         table=edge_table(edge.name),
         mirror=edge_table(edge.name) + MIRROR,
         attributes=_attributes(edge.attributes),
-        discriminator=joined(edge.discriminator, edge.attributes, ":"),
+        discriminator=joined_text(edge.discriminator, edge.attributes, ":"),
         is_reverse=is_reverse,
         is_directed=edge.directed,
-        has_mirror=tables.has_mirror(edge),
+        has_mirror=has_mirror(edge),
         is_restricted=several or bool(edge.discriminator) or edge.reverse is not None,
         is_multi=bool(edge.discriminator),
         sources=frozenset(edge.sources),
@@ -117,4 +416,4 @@ def _edge(edge: EdgeType, *, is_reverse: bool) -> Edge:
 
 
 def _attributes(types: Mapping[str, str]) -> dict[str, Attribute]:
-    return {name: attribute(type_name) for name, type_name in types.items()}
+    return {name: attribute_of(type_name) for name, type_name in types.items()}

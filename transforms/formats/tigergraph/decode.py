@@ -1,32 +1,246 @@
-"""From a record to its events: the message in it, and what follows from that.
-
-Put here how the steps follow each other. Not here: each of the steps, which have modules of their own.
-"""
+"""From a record to its events: what the message in it does, and what follows from it without a message."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from transforms.event import Event
+from transforms.event import Event, EventWarning, Image
 from transforms.families import kafka_records
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.formats.tigergraph import consequences, contents, fields, message_faults
-from transforms.formats.tigergraph.consequences import Effect
-from transforms.formats.tigergraph.contents import Mentions
-from transforms.formats.tigergraph.declarations import Declared, declared
-from transforms.formats.tigergraph.message import DELETE_ALL, INSERTS, Message
-from transforms.formats.tigergraph.reach import Reach
-from transforms.formats.tigergraph.reached_graphs import in_graphs, is_unknown, own_graph
-from transforms.formats.tigergraph.warnings import (
-    DELETE_ALL_OF_OTHERS,
-    GRAPH_NOT_DECLARED,
-    KEY_NOT_SPLIT,
-    REVERSE_NOT_DECLARED,
+from transforms.formats.tigergraph import declarations, messages
+from transforms.formats.tigergraph.declarations import (
+    ANY,
+    DISCRIMINATOR,
+    ENDS,
+    GLOBAL,
+    IF_NEW,
+    UID,
+    DeclaredGraph,
+    Mentions,
+    Reach,
+    declared_graph,
+)
+from transforms.formats.tigergraph.messages import (
+    DELETE,
+    DELETE_ALL,
+    EDGE,
+    INSERT_ONLY,
+    INSERTS,
+    VERTEX,
+    VERTEX_TYPE,
+    Message,
 )
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
+
+KEY_NOT_SPLIT = EventWarning(
+    "key_not_split",
+    "joined_keys_can_be_split",
+    "A composite key or discriminator has as many parts as the feed declares.",
+    "A value with a comma (in a discriminator a colon) was joined to others: uid and discriminator are whole in gold,"
+    " the key's own columns are null in these rows.",
+)
+DELETE_ALL_OF_OTHERS = EventWarning(
+    "delete_all_of_others",
+    "delete_all_is_for_plain_edges",
+    "A delete-all is for an edge type with one target type, without discriminator and reverse type.",
+    "The vendor rules such a message out; all edges of the named type from that vertex were deleted all the same. Look"
+    " at the source.",
+)
+GRAPH_NOT_DECLARED = EventWarning(
+    "graph_not_declared",
+    "graphs_of_global_types_are_declared",
+    "Where tables are named by graph, a GLOBAL type and the edge types that touch it say which graphs have them.",
+    "Declare `graph: GLOBAL` at the vertex type, and the graphs at the edge types: until then an edge brings a vertex"
+    " of its own graph, and a delete of a GLOBAL vertex takes no edge of another graph along.",
+)
+REVERSE_NOT_DECLARED = EventWarning(
+    "reverse_not_declared",
+    "reverse_types_are_declared",
+    "An edge type of which a message says that it has a reverse type has one in the feed file.",
+    "Declare it under `reverse`: the messages of the other direction are taken for edges of their own until then.",
+)
+
+
+# What a message does: its own change, and what follows from it without a message.
+# An edge brings its source vertex with it; a vertex, or all of a type, takes its edges along; a delete-all is for
+# every direction in which an edge is stored.
+# Vendor: TigerGraph documentation, "CDC Message Examples" (implicit source vertices, implicit edge deletion).
+
+
+OF_SOURCE: Final = "edge_source"
+OF_DELETED_VERTEX: Final = "vertex_deleted"
+OF_DELETE_ALL: Final = "delete_all"
+
+
+class Effect(NamedTuple):
+    """One change that a message makes; ``derived`` says why, where it has no message of its own.
+
+    The rest is as in ``transforms.event.Event``; images that are None are empty.
+    """
+
+    table: str | None
+    effect: str
+    derived: str | None = None
+    before: Image | None = None
+    after: Image | None = None
+    operations: Mapping[str, str] | None = None
+    scope: Image | None = None
+
+
+def reached_edges(message: Message, known: DeclaredGraph) -> Sequence[Reach]:
+    """Where the edges are that a delete takes along."""
+    if message.action == DELETE_ALL and message.kind == EDGE:
+        if message.typename is None:
+            return _of_vertex_type(known.beginning_at, message.from_type)
+        found = known.beginning.get(message.typename)
+        if found is not None:
+            return found
+        # Of what nothing declares nothing is known but its name.
+        return (Reach(message.table or "", "from"),)
+    if message.action == DELETE and message.kind in (VERTEX, VERTEX_TYPE):
+        return _of_vertex_type(known.touching, message.typename)
+    return ()
+
+
+def effects_of(
+    message: Message, found: Mentions, keyed: Image, reach: Sequence[Reach]
+) -> list[Effect]:
+    """All that a sound message does, itself first; ``keyed``: the attributes that its uid or discriminator is of."""
+    if message.kind == EDGE:
+        if message.action in INSERTS:
+            after = {**_edge_key(message), **keyed, **found.values}
+            itself = Effect(message.table, "update", after=after, operations=found.operations)
+            return [itself, _source_updated(message)]
+        if message.action == DELETE:
+            return [Effect(message.table, "remove", before=_edge_key(message))]
+        return _all_removed(message, reach)
+    if message.action in INSERTS:
+        return [_vertex_updated(message, found, keyed)]
+    gone = [_range_delete(message, one, OF_DELETED_VERTEX) for one in reach]
+    if message.kind == VERTEX_TYPE:
+        return [Effect(message.table, "remove", scope={}), *gone]
+    return [Effect(message.table, "remove", before={UID: message.uid}), *gone]
+
+
+def _vertex_updated(message: Message, found: Mentions, keyed: Image) -> Effect:
+    """A vertex with some of its attributes; one that is there already stays as it is under an insert-only."""
+    after = {UID: message.uid, **keyed, **found.values}
+    operations = found.operations
+    if message.action == INSERT_ONLY:
+        operations = dict.fromkeys(found.values, IF_NEW)
+    return Effect(message.table, "update", after=after, operations=operations)
+
+
+def _source_updated(message: Message) -> Effect:
+    """The vertex where an edge begins, which the source makes without a message where it is missing."""
+    assert message.vertex is not None  # a sound edge names its source's type
+    keyed = message.vertex.key.values(message.from_uid)
+    return Effect(message.vertex.table, "update", OF_SOURCE, after={UID: message.from_uid, **keyed})
+
+
+def _all_removed(message: Message, reach: Sequence[Reach]) -> list[Effect]:
+    """All edges from a vertex are gone; the first of their places is the message itself."""
+    first, *others = reach
+    return [
+        _range_delete(message, first, None),
+        *[_range_delete(message, one, OF_DELETE_ALL) for one in others],
+    ]
+
+
+def _edge_key(message: Message) -> dict[str, str | None]:
+    """The edge's key as gold has it: the other way round for the direction that is not shown."""
+    begin, end = (message.from_type, message.from_uid), (message.to_type, message.to_uid)
+    ends = (*end, *begin) if message.is_swapped else (*begin, *end)
+    return {**dict(zip(ENDS, ends, strict=True)), DISCRIMINATOR: message.discriminator or ""}
+
+
+def _range_delete(message: Message, reach: Reach, derived: str | None) -> Effect:
+    """The removal of all edges that have the message's vertex, or one of its type, at an end."""
+    of_type, uid = message.typename, message.uid
+    if message.kind == EDGE:
+        of_type, uid = message.from_type, message.from_uid
+    scope = {f"{reach.end}_type": of_type}
+    if message.kind != VERTEX_TYPE:
+        scope[f"{reach.end}_uid"] = uid
+    return Effect(reach.table, "remove", derived, scope=scope)
+
+
+def _of_vertex_type(known: Mapping[str, Sequence[Reach]], of_type: str | None) -> Sequence[Reach]:
+    found = None if of_type is None else known.get(of_type)
+    return known[ANY] if found is None else found
+
+
+# Which graph's tables a message is for, and what follows from it.
+# Vertices and edges of one graph stay in it. A type that all graphs share (GLOBAL) is one for all of them, and edges
+# of any graph may touch its vertices: which ones, only the feed's ``graph`` tells.
+
+
+_SHARED = (GLOBAL,)
+
+
+def in_graphs(
+    effects: Iterable[Effect], message: Message, known: DeclaredGraph
+) -> list[tuple[Effect, str | None]]:
+    """The effects, each with its graph; one of a GLOBAL type is there for every graph that it reaches."""
+    if not known.names_graphs:
+        return [(one, _graph_if_not_shared(one, message, known)) for one in effects]
+    found: list[tuple[Effect, str | None]] = []
+    for one in effects:
+        for at, graph in enumerate(_reached(one, message, known)):
+            # An event is one; the others follow from it.
+            follows = at > 0 and one.derived is None
+            found.append((one._replace(derived=message.action) if follows else one, graph))
+    return found
+
+
+def own_graph(message: Message, known: DeclaredGraph) -> str | None:
+    """The graph of the message itself, whatever follows from it."""
+    itself = Effect(message.table, "note")
+    if not known.names_graphs:
+        return _graph_if_not_shared(itself, message, known)
+    if message.table is None:
+        return None
+    return GLOBAL if known.graphs.get(message.table) == _SHARED else message.graph
+
+
+def is_unknown(message: Message, reach: Sequence[Reach], known: DeclaredGraph) -> bool:
+    """True for a message on a GLOBAL type where nothing says which graphs' edges touch it, or that it is GLOBAL."""
+    if not known.names_graphs or message.graph != GLOBAL:
+        return False
+    if message.table is not None and message.table not in known.graphs:
+        return True
+    return any(one.table not in known.graphs for one in reach)
+
+
+def _graph_if_not_shared(one: Effect, message: Message, known: DeclaredGraph) -> str | None:
+    """The graph of an effect where tables are named by type alone.
+
+    None for shared types and for derived effects, whose rows may lie in other graphs.
+    """
+    graph = message.graph
+    if graph is None or graph == GLOBAL or one.table is None or one.derived is not None:
+        return None
+    return None if known.graphs.get(one.table) == _SHARED else graph
+
+
+def _reached(one: Effect, message: Message, known: DeclaredGraph) -> tuple[str | None, ...]:
+    """The graphs whose tables an effect is for."""
+    if one.table is None:
+        return (None,)
+    of_table = known.graphs.get(one.table)
+    if of_table == _SHARED:
+        return _SHARED
+    may_spread = one.derived is not None or message.action == DELETE_ALL
+    if of_table is not None and may_spread and message.graph == GLOBAL:
+        return of_table
+    return (message.graph,)
+
+
+# From a record to its events: the message in it, and what follows from that.
+
 
 _NONE_MENTIONED: Final = Mentions({}, {})
 
@@ -35,16 +249,16 @@ def decoder(
     feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]
 ) -> Callable[[BronzeRecord], list[Event]]:
     """What reads the feed's records: an event for each message, and one for each change that follows from it."""
-    known = declared(feed)
+    known = declared_graph(feed)
 
     def decode(record: BronzeRecord) -> list[Event]:
         document, fault = _document(record, feed)
-        message = fields.read_message(document, known)
-        reach = consequences.reached(message, known)
-        fault = fault or message_faults.first_fault(message, reach)
+        message = messages.read_message(document, known)
+        reach = reached_edges(message, known)
+        fault = fault or messages.first_fault(message, reach)
         found = _NONE_MENTIONED
         if fault is None and message.action in INSERTS:
-            read = contents.mentions(message.content, message.attributes)
+            read = declarations.mentions_of(message.content, message.attributes)
             if isinstance(read, Fault):
                 fault = read
             else:
@@ -58,7 +272,7 @@ def decoder(
 
 def _document(record: BronzeRecord, feed: Feed) -> tuple[dict[str, Any], Fault | None]:
     """The JSON object in the record; an empty one where there is none, and why it cannot be taken."""
-    kafka = kafka_records.message(record, feed)
+    kafka = kafka_records.kafka_message(record, feed)
     document: Any = {}
     fault = None
     if kafka.is_null:
@@ -77,7 +291,7 @@ def _document(record: BronzeRecord, feed: Feed) -> tuple[dict[str, Any], Fault |
     return document, fault
 
 
-def _refused(message: Message, fault: Fault, known: Declared) -> Event:
+def _refused(message: Message, fault: Fault, known: DeclaredGraph) -> Event:
     """The message that cannot be taken, with what could be read of it."""
     event = _event(message, Effect(message.table, "note"), own_graph(message, known))
     event.fault = fault
@@ -85,7 +299,7 @@ def _refused(message: Message, fault: Fault, known: Declared) -> Event:
 
 
 def _events(
-    message: Message, found: Mentions, reach: Sequence[Reach], known: Declared
+    message: Message, found: Mentions, reach: Sequence[Reach], known: DeclaredGraph
 ) -> list[Event]:
     """A sound message, and what follows from it; what a restored backup holds already changes nothing."""
     keyed = message.joined_values
@@ -94,7 +308,7 @@ def _events(
     if last is not None and message.tid is not None and message.tid <= last:
         placed = [(Effect(None, "note"), None)]
     else:
-        placed = in_graphs(consequences.effects(message, found, keyed, reach), message, known)
+        placed = in_graphs(effects_of(message, found, keyed, reach), message, known)
     words = []
     if message.action in INSERTS and None in keyed.values():
         words.append(KEY_NOT_SPLIT.word)
@@ -108,7 +322,7 @@ def _events(
     return events
 
 
-def _words(message: Message, reach: Sequence[Reach], known: Declared) -> list[str]:
+def _words(message: Message, reach: Sequence[Reach], known: DeclaredGraph) -> list[str]:
     """What is worth knowing of a message that is taken all the same."""
     words = []
     edge = message.edge

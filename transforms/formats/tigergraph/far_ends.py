@@ -4,7 +4,7 @@ The source keeps an edge in the partition of the vertex where it begins (its nea
 (its far end) a second message of the same request shows the edge's position there: the mirrored edge's, or, where the
 edge has no mirror, an ``insert-only`` of the vertex. Both have the same timestamp, by which they are matched here. Put
 here which message shows the position. Not here: what is done with these positions
-(``transforms/gold/streams/crossing.py``).
+(``transforms/gold/range_deletes.py``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples", extra CDC message for edge update.
 """
@@ -15,7 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transforms.feed.feed import Feed
-from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, MIRROR, UID, vertex_table
+from transforms.formats.tigergraph.declarations import (
+    DISCRIMINATOR,
+    ENDS,
+    MIRROR,
+    UID,
+    vertex_table,
+)
 from transforms.source_format import SilverRow
 
 

@@ -21,14 +21,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.feed.feed import Feed
-from transforms.formats.yugabyte import decode, proposing, schemas, survey
-from transforms.record import Record
+from transforms.formats.yugabyte import decode, onboarding, schemas
+from transforms.record import DEFAULT_LIMITS, Limits, Record
 from transforms.records import json_documents
-from transforms.records.limits import DEFAULTS, Limits
 from transforms.source_format import ExtraAsset, SourceFormat
 
 
-def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
+def split(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record]:
     """JSON documents, one a line, pretty-printed, concatenated or in an array."""
     return json_documents.split(data, limits)
 
@@ -38,16 +39,14 @@ FORMAT = SourceFormat(
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
     decoder=decode.decoder,
-    surveyor=survey.surveyor,
-    survey_marks=survey.MARKS,
+    surveyor=decode.surveyor,
+    survey_marks=decode.DDL_MARKS,
     transactional=True,
     warnings=(schemas.TIME_TO_LIVE,),
     describes_tables=True,
-    recognise=proposing.recognise,
-    propose=proposing.propose,
-    extra_assets=(
-        ExtraAsset("offsets", "bookkeeping.yugabyte_checkpoints_asset", follows_progress=True),
-    ),
+    recognise=onboarding.recognise,
+    propose=onboarding.propose,
+    extra_assets=(ExtraAsset("offsets", "control.yugabyte_checkpoints", follows_progress=True),),
     unknowable=(
         "An update on one tablet and another of the same transaction on a second tablet show at different times: the"
         " stream has commits per tablet.",

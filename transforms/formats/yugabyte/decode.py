@@ -1,29 +1,120 @@
-"""From a GetChanges response to its events: the checkpoint's note first, then one event for each row message.
-
-Put here what each operation becomes. Not here: the values of its tuples (``tuples``), where it stands
-(``log_positions``), what a DDL says (``schemas``), and why one cannot be taken (``row_faults``).
-"""
+"""From a GetChanges response to its events: the checkpoint's note, then an event for each row message."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from transforms.event import Event, StreamSchema, Transaction, Value
-from transforms.families.yugabyte import checkpoints, declared, tablets
-from transforms.families.yugabyte.checkpoints import Checkpoint
-from transforms.families.yugabyte.hybrid_times import moment
-from transforms.families.yugabyte.messages import UnreadableResponse, message_of_record
-from transforms.families.yugabyte.scalars import filled
-from transforms.families.yugabyte.tablets import Origin
-from transforms.fault import Fault
+from transforms.families.yugabyte import checkpoints, messages
+from transforms.families.yugabyte.checkpoints import Checkpoint, Origin
+from transforms.families.yugabyte.messages import (
+    UnreadableResponse,
+    filled,
+    message_of_record,
+    whole,
+)
+from transforms.families.yugabyte.values import moment_of
+from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import DROP_COLUMN
-from transforms.formats.yugabyte import batches, get_changes, log_positions, schemas, survey, tuples
-from transforms.formats.yugabyte.row_faults import row_fault
-from transforms.formats.yugabyte.row_message import ROWS, RowMessage
+from transforms.formats.yugabyte import get_changes, schemas
+from transforms.formats.yugabyte.get_changes import (
+    OPERATIONS,
+    ROW_OPERATIONS,
+    LogPosition,
+    RowMessage,
+)
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
+
+_AT_OP_ID: Final = frozenset((*ROW_OPERATIONS, "COMMIT"))
+
+
+def row_fault(message: RowMessage, log_position: LogPosition | None) -> Fault | None:
+    """Why a row message cannot be read, or put in order."""
+    op = message.op
+    if message.op_as_written is None:
+        return Fault("missing_field", "the row message has no op")
+    if op is None:
+        known = f"known: {', '.join(OPERATIONS.values())}, and 0 to 8"
+        return Fault(
+            "unknown_operation", f"op {shown(message.op_as_written)} is not known; {known}"
+        )
+    if log_position is None and op in _AT_OP_ID:
+        what = "no cdc_sdk_op_id with term and index: it has no log position in its tablet"
+        return Fault("missing_field", f"{op} has {what}")
+    tuples_of = (message.new, message.old, message.key)
+    for values in tuples_of:
+        for one in values:
+            if not one.is_read:
+                comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
+                return Fault("unread_value", f"{comes}, which is not read")
+    for values in tuples_of:
+        if schemas.names_twice(values):
+            names = shown(", ".join(one.name for one in values))
+            return Fault("column_twice", f"a tuple names a column twice: {names}")
+    return None
+
+
+# Collects how the DDL messages of a window describe its tables: row messages need it.
+# A row message does not carry its table's schema, and a DDL comes in a response of its own, once per tablet.
+
+
+Facts: TypeAlias = "frozenset[tuple[object, ...]]"
+Described: TypeAlias = Mapping[tuple[str | None, str | None], StreamSchema | None]
+"""By the schema's and the table's name: the table as its newest DDL describes it, None where that has no key."""
+
+DDL_MARKS: Final = (b"column_info", b"columnInfo")
+"""What the payload of a record with a DDL has in it, in either spelling."""
+
+
+def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]]]:
+    """The function that gives, of each DDL in a record: schema, name, version, position, and the description."""
+    known = messages.declared_tables(feed)
+
+    def survey(record: BronzeRecord) -> Iterable[tuple[object, ...]]:
+        try:
+            response = get_changes.read_response(
+                message_of_record(record, get_changes.RESPONSE), known
+            )
+        except UnreadableResponse:
+            return
+        get_changes.place_messages(response.messages)
+        for message in response.messages:
+            if message.op == "DDL":
+                schema = (
+                    None if message.schema is None else schemas.described_by_list(message.schema)
+                )
+                log_position = get_changes.log_position_of(message, response.checkpoint)
+                described = None if schema is None else tuple(schema)
+                version = whole(message.row.get("schema_version"))
+                yield message.schema_name, message.name, version, log_position, described
+
+    return survey
+
+
+def newest_descriptions(facts: Facts) -> Described:
+    """The tables of a window: each as its newest DDL describes it.
+
+    The higher ``schema_version`` is newer. Several tablets send the same version; their positions do not compare, but
+    their descriptions agree.
+    """
+    ordered = sorted(facts, key=_age)
+    return {
+        cast("tuple[str | None, str | None]", (schema, name)): described
+        and StreamSchema(*described)
+        for schema, name, _, _, described in cast("list[tuple[Any, ...]]", ordered)
+    }
+
+
+def _age(fact: tuple[Any, ...]) -> tuple[object, ...]:
+    _, _, version, log_position, described = fact
+    return (-1 if version is None else version, log_position or (), described or ())
+
+
+# From a GetChanges response to its events: the checkpoint's note first, then one event for each row message.
+
 
 EFFECTS: Final[Mapping[str | None, str]] = {
     **{
@@ -42,7 +133,7 @@ _OF_NEW_ROW: Final = frozenset(("INSERT", "READ"))
 _OF_ROW: Final = frozenset(("INSERT", "UPDATE", "DELETE", "READ"))
 """Messages of one row: what stands in the tuples of others is nothing."""
 
-_IN_TRANSACTION: Final = frozenset((*ROWS, "BEGIN", "COMMIT"))
+_IN_TRANSACTION: Final = frozenset((*ROW_OPERATIONS, "BEGIN", "COMMIT"))
 
 
 class ResponseContext(NamedTuple):
@@ -51,13 +142,13 @@ class ResponseContext(NamedTuple):
     origin: Origin
     checkpoint: Checkpoint
     window: str
-    described: survey.Described
+    described: Described
 
 
-def decoder(feed: Feed, surveyed: Mapping[str, survey.Facts]) -> Decode:
+def decoder(feed: Feed, surveyed: Mapping[str, Facts]) -> Decode:
     """The function that reads a response: first the note with its checkpoint, then its row messages."""
-    known = declared.declared_tables(feed)
-    described = {window: survey.newest(facts) for window, facts in surveyed.items()}
+    known = messages.declared_tables(feed)
+    described = {window: newest_descriptions(facts) for window, facts in surveyed.items()}
 
     def decode(record: BronzeRecord) -> list[Event]:
         document: Mapping[str, Any] = {}
@@ -66,14 +157,18 @@ def decoder(feed: Feed, surveyed: Mapping[str, survey.Facts]) -> Decode:
             response = get_changes.read_response(document, known)
         except UnreadableResponse as unreadable:
             return [
-                _unreadable(tablets.of_response(document, record.object, feed), unreadable.fault)
+                _unreadable(
+                    checkpoints.origin_of_response(document, record.object, feed), unreadable.fault
+                )
             ]
-        batches.count(response.messages)
-        origin = tablets.of_response(document, record.object, feed)
+        get_changes.place_messages(response.messages)
+        origin = checkpoints.origin_of_response(document, record.object, feed)
         source = ResponseContext(
             origin, response.checkpoint, record.window, described.get(record.window, {})
         )
-        note = checkpoints.note(response.checkpoint, get_changes.committed_op_id(response), origin)
+        note = checkpoints.note_of_checkpoint(
+            response.checkpoint, get_changes.committed_op_id(response), origin
+        )
         return [note, *[_event(message, source) for message in response.messages]]
 
     return decode
@@ -94,7 +189,7 @@ def _unreadable(origin: Origin, fault: Fault) -> Event:
 
 def _event(message: RowMessage, source: ResponseContext) -> Event:
     op, tablet = message.op, source.origin.tablet
-    log_position = log_positions.log_position(message, source.checkpoint)
+    log_position = get_changes.log_position_of(message, source.checkpoint)
     fault = row_fault(message, log_position)
     dropped = _dropped(message, source.window)
     transaction = None
@@ -112,11 +207,11 @@ def _event(message: RowMessage, source: ResponseContext) -> Event:
         stream=tablet,
         transaction=transaction,
         log_position=log_position,
-        dedup_prefix=log_positions.dedup_prefix(message, log_position),
-        identity=log_positions.identity(message, tablet, log_position, source.checkpoint),
-        event_at=moment(message.row.get("commit_time")),
+        dedup_prefix=get_changes.dedup_prefix_of(message, log_position),
+        identity=get_changes.identity_of(message, tablet, log_position, source.checkpoint),
+        event_at=moment_of(message.row.get("commit_time")),
         stream_schema=_stream_schema(message, source),
-        snapshot=log_positions.snapshot_row(tablet, log_position) if op == "READ" else None,
+        snapshot=get_changes.snapshot_row_of(tablet, log_position) if op == "READ" else None,
         warnings=(schemas.TIME_TO_LIVE.word,) if expire else (),
         fault=fault,
     )
@@ -133,24 +228,24 @@ def _dropped(message: RowMessage, window: str) -> dict[str, Value] | None:
     """The columns that a DDL empties, because the table no longer has them."""
     if message.op != "DDL" or message.schema is None or message.declared is None:
         return None
-    return schemas.dropped(message.schema, message.declared.table, window)
+    return schemas.dropped_columns(message.schema, message.declared.table, window)
 
 
 def _after(message: RowMessage, dropped: dict[str, Value] | None) -> dict[str, Value]:
     """What a row message says of the new row; of a dropped column that it is null."""
     if dropped is not None:
         return dropped
-    return tuples.image(message.new) if message.op in _OF_ROW else {}
+    return schemas.image_of(message.new) if message.op in _OF_ROW else {}
 
 
 def _before(message: RowMessage) -> dict[str, Value]:
     """The old row as far as the message has it, with the key's values where no tuple has them."""
     if message.op in _OF_NEW_ROW:
         return {}
-    image = tuples.image(message.old)
+    image = schemas.image_of(message.old)
     if message.key:
         named = {one.name for one in (*message.new, *message.old)}
-        image |= tuples.image([one for one in message.key if one.name not in named])
+        image |= schemas.image_of([one for one in message.key if one.name not in named])
     return image
 
 

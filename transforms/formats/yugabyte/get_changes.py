@@ -1,57 +1,102 @@
-"""A GetChanges response of the CDC SDK: its row messages, as they are written.
+"""A GetChanges response of the CDC SDK: its row messages, as they are written, and the place of each in it.
 
-Put here how a response is read. Not here: where each stands (``batches``, ``log_positions``), and what it does
-(``decode``).
-
-Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (GetChangesResponsePB, CDCSDKProtoRecordPB, RowMessage).
+Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (RowMessage, CDCSDKProtoRecordPB).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from transforms.families.yugabyte import checkpoints, declared
-from transforms.families.yugabyte.checkpoints import Checkpoint, CommittedOpId
-from transforms.families.yugabyte.declared import NOT_DECLARED, Declared
+from transforms.change import EPOCH, SNAPSHOT
+from transforms.event import PART, SnapshotRow
+from transforms.families.yugabyte import checkpoints, messages
+from transforms.families.yugabyte.checkpoints import START, Checkpoint, CommittedOpId
 from transforms.families.yugabyte.messages import (
     ADDED,
+    NOT_DECLARED,
+    DeclaredTable,
     Names,
     UnreadableResponse,
-    fields,
-    listed,
-    names,
-    part,
+    field_names,
+    filled,
+    message_fields,
+    message_part,
+    repeated_field,
+    unsigned,
+    whole,
 )
-from transforms.families.yugabyte.scalars import filled, whole
-from transforms.families.yugabyte.transactions import transaction_id
+from transforms.families.yugabyte.values import instant_of, transaction_id
 from transforms.fault import Fault, shown
-from transforms.formats.yugabyte import schemas, tuples
-from transforms.formats.yugabyte.row_message import (
-    AFTER_TRANSACTION,
-    OPERATIONS,
-    ROWS,
-    OpId,
-    RowMessage,
-)
+from transforms.formats.yugabyte import schemas
+from transforms.formats.yugabyte.schemas import NamedValue
 from transforms.json_values import as_text
+
+OPERATIONS: Final[Mapping[str, str]] = {
+    **{"0": "INSERT", "1": "UPDATE", "2": "DELETE", "3": "BEGIN", "4": "COMMIT", "5": "DDL"},
+    **{"6": "TRUNCATE", "7": "READ", "8": "SAFEPOINT"},
+}
+"""RowMessage.Op by number; UNKNOWN (-1) is what a server says that does not know itself."""
+
+ROW_OPERATIONS: Final = frozenset(("INSERT", "UPDATE", "DELETE", "TRUNCATE"))
+"""Operations that stand at their op id."""
+
+AFTER_TRANSACTION: Final = 2_147_483_647
+"""No write_id is larger: what stands here comes after all of its op."""
+
+OpId = tuple[int, int, int]
+"""Term, index and write_id."""
+
+
+@dataclass(slots=True)
+class RowMessage:
+    """One row message, with its place in the response.
+
+    ``row``: its fields, as they are written; the others are what most messages need of them. ``op_as_written``: the
+    operation as it is written; ``op``: its name, None where it is not known. ``op_id``: None where it has none.
+    ``key``: the values of its key, where they stand apart. ``schema``: what a DDL says of its table. ``declared``: the
+    table, where the feed declares it. ``in_batch``, ``occurrence``, ``before``, ``after``: see ``batches``.
+    """
+
+    row: Mapping[str, Any]
+    op_as_written: str | None
+    op: str | None
+    op_id: OpId | None
+    transaction_id: str | None
+    schema_name: str | None
+    name: str | None
+    new: Sequence[NamedValue]
+    old: Sequence[NamedValue]
+    key: Sequence[NamedValue]
+    schema: schemas.TableSchema | None
+    declared: DeclaredTable | None
+    in_batch: int = 0
+    occurrence: int | None = None
+    before: OpId | None = None
+    after: OpId | None = None
+
+
+# A GetChanges response of the CDC SDK: its row messages, as they are written.
+# Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (GetChangesResponsePB, CDCSDKProtoRecordPB, RowMessage).
+
 
 _PROTO_RECORD: Final = ("row_message", "cdc_sdk_op_id")
 
-RESPONSE: Final[Names] = names(
+RESPONSE: Final[Names] = field_names(
     *("error", "checkpoint", "cdc_sdk_proto_records", "cdc_sdk_checkpoint"),
     *(*_PROTO_RECORD, *ADDED),
 )
 """GetChangesResponsePB, what a client may add to it, and the fields of one record that stands alone in a line."""
 
-PROTO_RECORD: Final[Names] = names(*_PROTO_RECORD)
+PROTO_RECORD: Final[Names] = field_names(*_PROTO_RECORD)
 
-ROW_MESSAGE: Final[Names] = names(
+ROW_MESSAGE: Final[Names] = field_names(
     *("transaction_id", "commit_time", "table", "op", "new_tuple", "old_tuple", "primary_key"),
     *("schema", "schema_version", "new_table_name", "pgschema_name"),
 )
 
-_OP_ID: Final[Names] = names("term", "index", "write_id")
+_OP_ID: Final[Names] = field_names("term", "index", "write_id")
 
 _KNOWN: Final[Mapping[str, str]] = {**OPERATIONS, **{name: name for name in OPERATIONS.values()}}
 
@@ -63,7 +108,7 @@ class Response(NamedTuple):
     messages: Sequence[RowMessage]
 
 
-def read_response(response: Mapping[str, Any], known: Mapping[str, Declared]) -> Response:
+def read_response(response: Mapping[str, Any], known: Mapping[str, DeclaredTable]) -> Response:
     """The response that has these fields; ``known`` are the declared tables.
 
     Raises:
@@ -72,7 +117,7 @@ def read_response(response: Mapping[str, Any], known: Mapping[str, Declared]) ->
     if fault := _no_response(response):
         raise UnreadableResponse(fault)
     every = response.get("cdc_sdk_proto_records")
-    records = listed(every, "cdc_sdk_proto_records")
+    records = repeated_field(every, "cdc_sdk_proto_records")
     if every is None and response.get("row_message") is not None:
         records = [response]
     messages = [_message(record, known) for record in records]
@@ -93,13 +138,13 @@ def _no_response(response: Mapping[str, Any]) -> Fault | None:
     return None
 
 
-def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
-    parts = _NOTHING if record is None else fields(record, PROTO_RECORD, "a record")
-    row = part(parts, "row_message", ROW_MESSAGE)
+def _message(record: object, known: Mapping[str, DeclaredTable]) -> RowMessage:
+    parts = _NOTHING if record is None else message_fields(record, PROTO_RECORD, "a record")
+    row = message_part(parts, "row_message", ROW_MESSAGE)
     written = as_text(row.get("op"))
     op = None if written is None else _KNOWN.get(written) or _KNOWN.get(written.strip().upper())
     schema_name, name = filled(row.get("pgschema_name")), filled(row.get("table"))
-    table = declared.of_message(known, schema_name, name)
+    table = messages.declared_table_of(known, schema_name, name)
     texts = NOT_DECLARED if table is None else table.text_columns
     key, schema = row.get("primary_key"), row.get("schema")
     return RowMessage(
@@ -110,10 +155,10 @@ def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
         transaction_id(row.get("transaction_id")),
         schema_name,
         name,
-        tuples.read_tuple(row.get("new_tuple"), "new_tuple", texts),
-        tuples.read_tuple(row.get("old_tuple"), "old_tuple", texts),
+        schemas.read_tuple(row.get("new_tuple"), "new_tuple", texts),
+        schemas.read_tuple(row.get("old_tuple"), "old_tuple", texts),
         # Newer servers send their own form of the key (DocKey), in bytes, of which nobody else can tell the values.
-        tuples.read_tuple(key, "primary_key", texts) if type(key) is list else (),
+        schemas.read_tuple(key, "primary_key", texts) if type(key) is list else (),
         None if schema is None else schemas.read_schema(schema),
         table,
     )
@@ -126,7 +171,7 @@ def _op_id(op_id: object, op: str | None) -> OpId | None:
     """The op id as numbers; None where it is none. A commit has write_id 0 and comes after all of its transaction."""
     if op_id is None:
         return None
-    parts = fields(op_id, _OP_ID, "cdc_sdk_op_id")
+    parts = message_fields(op_id, _OP_ID, "cdc_sdk_op_id")
     term, index = whole(parts.get("term")), whole(parts.get("index"))
     if term is None or index is None:
         return None
@@ -144,9 +189,180 @@ def committed_op_id(response: Response) -> CommittedOpId:
     for message in response.messages:
         if message.op == "COMMIT":
             has_end, last = True, message.op_id or last
-        elif message.transaction_id is None and (message.op in ROWS or message.op == "READ"):
+        elif message.transaction_id is None and (
+            message.op in ROW_OPERATIONS or message.op == "READ"
+        ):
             has_end = True
     op_id = response.checkpoint.op_id
     if has_end and op_id is not None and response.checkpoint.key is None:
         return op_id
-    return last[:2] if last is not None else checkpoints.NOTHING
+    return last[:2] if last is not None else checkpoints.NO_OP_ID
+
+
+# The places of row messages within their response: in the batch of one op id, and among neighbours.
+# One op id may cover a whole batch of rows: the place in the batch orders them, and what they say tells them apart.
+# BEGIN, DDL and SAFEPOINT may have no op id; they stand where their neighbours do. Each response is looked at once,
+# from its end and from its start.
+
+
+def place_messages(messages: Sequence[RowMessage]) -> None:
+    """Give each message its place in its batch, and the op ids before and after it where it has none."""
+    if _share_op_ids(messages):
+        _place_in_batches(messages)
+        _count_occurrences(messages)
+    _assign_neighbours(messages)
+
+
+def _share_op_ids(messages: Sequence[RowMessage]) -> bool:
+    """Whether rows share an op id; mostly each has one of its own."""
+    ids = [one.op_id for one in messages if one.op_id is not None and one.op in ROW_OPERATIONS]
+    return len(set(ids)) < len(ids)
+
+
+def _place_in_batches(messages: Sequence[RowMessage]) -> None:
+    """``in_batch``: minus the number of rows of its op id that come after it.
+
+    So it is the same where a response begins in the middle of the batch, and the longest delivery of a batch has the
+    smallest numbers, which are those that count.
+    """
+    later: dict[OpId, int] = {}
+    for message in reversed(messages):
+        if message.op_id is not None and message.op in ROW_OPERATIONS:
+            followers = later.get(message.op_id, 0)
+            message.in_batch = -followers
+            later[message.op_id] = followers + 1
+
+
+def _count_occurrences(messages: Sequence[RowMessage]) -> None:
+    """``occurrence``: how many times the row had the same message before under its op id; None for the first time.
+
+    Equal messages that follow each other with none of the row's others between them count once. It counts from the
+    start: what a part of a batch says for the first time has the identity of the batch's first such message, which
+    stands no later, so that the smallest position is that of the longest delivery.
+    """
+    by_content: dict[tuple[object, ...], tuple[object, dict[object, int]]] = {}
+    for message in messages:
+        if message.op_id is None or message.op not in ROW_OPERATIONS:
+            continue
+        row_key = (message.op_id, message.name, _row(message))
+        what = _content(message)
+        last, turns = by_content.get(row_key, (None, {}))
+        if what != last:
+            turns[what] = turns.get(what, -1) + 1
+        by_content[row_key] = (what, turns)
+        message.occurrence = turns[what] or None
+
+
+def _row(message: RowMessage) -> object:
+    """Which row a message is of: its key where that stands apart; else a tuple's first column, which is of the key."""
+    if message.key:
+        return tuple(message.key)
+    key = message.row.get("primary_key")
+    if type(key) is str and key:
+        return key
+    columns = message.new or message.old
+    return columns[0] if columns else None
+
+
+def _content(message: RowMessage) -> tuple[object, ...]:
+    """All that a message says of its row."""
+    row_key = (message.op, message.schema_name, message.transaction_id)
+    return (*row_key, *map(tuple, (message.new, message.old, message.key)))
+
+
+def _assign_neighbours(messages: Sequence[RowMessage]) -> None:
+    """``before`` and ``after``: the nearest op ids in the response, for a message that has none."""
+    near: OpId | None = None
+    for message in messages:
+        if message.op_id is None:
+            message.before = near
+        else:
+            near = message.op_id
+    near = None
+    for message in reversed(messages):
+        if message.op_id is None:
+            message.after = near
+        else:
+            near = message.op_id
+
+
+# Where a row message stands in its tablet, and what identifies it there.
+# The op id (term, index, write_id) is a tablet's own order.
+
+
+LogPosition = tuple[int, ...]
+
+_OF_ROW: Final = 5
+"""How many numbers of a row's position are the same in every delivery: its op id, and what stands before it."""
+
+
+def log_position_of(message: RowMessage, checkpoint: Checkpoint) -> LogPosition | None:
+    """The position; None where it needs an op id and has none."""
+    op, own = message.op, message.op_id
+    if op in ROW_OPERATIONS:
+        return None if own is None else (*START, *own, message.in_batch)
+    if op == "READ":
+        at = instant_of(read_time(message, checkpoint))
+        if checkpoint.op_id is None:
+            return EPOCH, SNAPSHOT, at[0] or 0, at[1] or 0
+        # A snapshot is read at the end of the log as that then was, and all its checkpoints say where this is.
+        return *START, *checkpoint.op_id, AFTER_TRANSACTION, at[0] or 0, at[1] or 0
+    if op == "BEGIN":
+        first = own or message.after
+        return (*START, *(first[:2] if first is not None else checkpoint.op_id or ()))
+    return _position_by_neighbours(message, checkpoint)
+
+
+def _position_by_neighbours(message: RowMessage, checkpoint: Checkpoint) -> LogPosition | None:
+    """The position of a message that is no row and no BEGIN: at its op id, if it has one.
+
+    Else right after the op id before it; else right before the op id after it (not for a COMMIT, which must not come
+    early); else right after the checkpoint.
+    """
+    if message.op_id is not None:
+        return (*START, *message.op_id)
+    if message.before is not None:
+        return (*START, *message.before, AFTER_TRANSACTION)
+    if message.after is not None and message.op != "COMMIT":
+        return (*START, *message.after[:2])
+    if checkpoint.op_id is not None:
+        return (*START, *checkpoint.op_id, AFTER_TRANSACTION)
+    return None if message.op == "COMMIT" else START
+
+
+def dedup_prefix_of(message: RowMessage, log_position: LogPosition | None) -> int:
+    """How many numbers of the position are the same in every delivery."""
+    if message.op in ROW_OPERATIONS:
+        return _OF_ROW
+    if message.op == "READ" or (message.op == "COMMIT" and message.op_id is not None):
+        return len(log_position or ())
+    return len(START)
+
+
+def snapshot_row_of(tablet: str, log_position: LogPosition | None) -> SnapshotRow:
+    """What a READ says of its snapshot: that of a tablet, in which no response says what came before it."""
+    return SnapshotRow(log_position, False, False, tablet, 0, 0, PART)
+
+
+def read_time(message: RowMessage, checkpoint: Checkpoint) -> int | None:
+    """The time of the snapshot that a READ is from: by the checkpoint, else (in the last response) by the row."""
+    return unsigned(checkpoint.snapshot_time) or unsigned(message.row.get("commit_time")) or None
+
+
+def identity_of(
+    message: RowMessage, tablet: str, log_position: LogPosition | None, checkpoint: Checkpoint
+) -> tuple[str | None, ...]:
+    """What, with table, operation and images, makes two deliveries of a row message one event."""
+    op = message.op
+    if op in ROW_OPERATIONS:
+        own = (tablet, *map(str, message.op_id or ()))
+        return own if message.occurrence is None else (*own, str(message.occurrence))
+    if op == "READ":
+        at = read_time(message, checkpoint)
+        return tablet, "snapshot", None if at is None else str(at)
+    if op in ("BEGIN", "COMMIT") and message.transaction_id is not None:
+        return tablet, message.transaction_id
+    numbers = map(str, log_position or ())
+    if op == "DDL" and message.schema is not None:
+        return tablet, message.schema.digest, *numbers
+    return tablet, as_text(message.row.get("commit_time")), *numbers

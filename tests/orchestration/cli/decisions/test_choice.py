@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from assets.bookkeeping.choice import Choice, Listed
+from assets.control.choice import Choice, Listed
 from transforms.errors import DecisionRefused
 from transforms.feed.feed import Feed
 

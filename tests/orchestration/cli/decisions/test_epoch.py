@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from assets.bookkeeping import decisions
-from assets.lake import Lake
-from assets.layers import Layer
-from orchestration.cli.decisions.epoch import open_epoch
+from assets.control import decisions
+from assets.storage.lake import Lake, Layer
+from orchestration.cli.epoch import open_epoch
 from orchestration.cli.options import Place
-from orchestration.feeds.epochs import DeclaredEpoch
 from orchestration.feeds.load import load_feeds
+from orchestration.feeds.policies import DeclaredEpoch
 from orchestration.resources import lake_of
 from tests.support.bringing import run
 from transforms.errors import DecisionRefused

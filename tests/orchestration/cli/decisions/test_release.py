@@ -8,12 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from assets.bookkeeping import accounting
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.in_process_table import InProcessTable
-from assets.lake import Lake
-from assets.layers import Layer
-from orchestration.cli.decisions import release
+from assets.control import accounting
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Lake, Layer
+from orchestration.cli import release
 from orchestration.resources import lake_of
 from transforms.feed.feed import Feed
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.layers import Layer
+from assets.storage.lake import Layer
 from orchestration.resources import lake_of
 from tests.support.commands_here import weir
 from tests.support.pet_feed import lay

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from orchestration.cli.documents.dbt_sources import dbt_sources
+from orchestration.cli.dbt_sources import dbt_sources
 from orchestration.cli.options import Place
 
 SHOP = """\

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assets.landing.probing import Probe
-from orchestration.cli.feed_files import check, listing
+from assets.landing.probe import Probe
+from orchestration.cli import feeds as check
+from orchestration.cli import feeds as listing
 from orchestration.cli.main import main
 from transforms.errors import FeedMisdeclared
 
@@ -43,7 +44,7 @@ def feeds(tmp_path: Path) -> Path:
 
 
 def checked(feeds: Path, *only: str, probes: bool = False, as_json: bool = False) -> int:
-    return check.check(feeds, only, probes=probes, as_json=as_json)
+    return check.check_feeds(feeds, only, probes=probes, as_json=as_json)
 
 
 def test_a_sound_feed_is_one_line(feeds: Path, capsys: pytest.CaptureFixture[str]) -> None:

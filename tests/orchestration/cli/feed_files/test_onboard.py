@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from assets.landing.landings import open_landing
-from assets.onboarding import sampling
-from orchestration.cli.feed_files.addresses import name_of
-from orchestration.cli.feed_files.onboard import Request, onboard
+from assets.onboarding import sample
+from orchestration.cli.onboard import Request, name_of, onboard
 from orchestration.feeds.load import load_feed
 from tests.support.onboarded import laid, onboarded
 from transforms.errors import FeedMisdeclared, UnreadableLanding
-from transforms.proposing.recognising import FormatUnclear
+from transforms.onboarding.recognition import FormatUnclear
 
 ENVELOPE = {
     "tableName": {"namespace": {"catalog": "zoo", "schema": "s"}, "name": "pets"},
@@ -243,7 +242,7 @@ def test_a_format_that_is_named_is_taken(tmp_path: Path) -> None:
 
 
 def test_of_a_large_landing_little_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "MOST_OF_OBJECT", 4_000)
+    monkeypatch.setattr(sample, "MOST_OF_OBJECT", 4_000)
     many = {f"2026-11-20/{hour:02}/part.json": pets(("1", "Rex")) for hour in range(24)}
     large = pets(*((str(number), "x") for number in range(100)))
     many |= {"big.json": large, "big.json.gz": gzip.compress(large)}

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import run
-from orchestration.cli.feed_files.onboard import Request, onboard
+from orchestration.cli.onboard import Request, onboard
 from orchestration.cli.options import Place
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import main
-from orchestration.cli.sql import allowed, in_process, statement, vocabulary
+from orchestration.cli.sql import allowed, in_process, statement
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
 
@@ -281,15 +280,15 @@ def test_each_function_of_spark_was_looked_at(spark: SparkSession) -> None:
     refused = {
         name
         for name in names
-        if name not in vocabulary.OTHER_FUNCTIONS
-        and allowed._group_of(spark, name) not in vocabulary.FUNCTION_GROUPS
+        if name not in allowed.OTHER_FUNCTIONS
+        and allowed._group_of(spark, name) not in allowed.FUNCTION_GROUPS
     }
     xml = {"from_xml", "schema_of_xml", "to_xml", "xpath", "xpath_boolean", "xpath_double"}
     xml |= {"xpath_float", "xpath_int", "xpath_long", "xpath_number", "xpath_short", "xpath_string"}
     binary = {"from_avro", "schema_of_avro", "to_avro", "from_protobuf", "to_protobuf"}
     assert refused == {"reflect", "java_method", "try_reflect"} | xml | binary
     assert len(names) == 564
-    assert set(names) >= vocabulary.OTHER_FUNCTIONS
+    assert set(names) >= allowed.OTHER_FUNCTIONS
 
 
 @pytest.mark.parametrize(

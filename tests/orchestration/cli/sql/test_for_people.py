@@ -11,7 +11,7 @@ from deltalake import write_deltalake
 
 from orchestration.cli import query
 from orchestration.cli.sql import statement
-from orchestration.cli.sql.arrow_answer import of_arrow
+from orchestration.cli.sql.answers import of_arrow
 from orchestration.cli.sql.for_people import notice_of, shortened
 
 DIGEST = "0123456789abcdef" * 4

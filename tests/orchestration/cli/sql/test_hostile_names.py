@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from assets.columns.quoting import literal, quoted
-from orchestration.cli.sql import in_process, plain_select
+from orchestration.cli.sql import in_process
 from orchestration.cli.sql.statement import parsed
 from tests.support.hostile_names import HOSTILE, names
 from transforms.errors import QueryRefused
@@ -29,11 +29,11 @@ def answered(name: str, text: str) -> pa.Table | None:
         statement = parsed(told)
     except QueryRefused:
         return None
-    asked = plain_select.of_one_table(statement)
+    asked = in_process.of_one_table(statement)
     if asked is None:
         return None
     assert isinstance(statement, exp.Select)
-    sql = plain_select.for_duckdb(statement, asked, rows.schema)
+    sql = in_process.for_duckdb(statement, asked, rows.schema)
     return None if sql is None else in_process._run(sql, rows)
 
 

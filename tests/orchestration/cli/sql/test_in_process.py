@@ -9,11 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from assets.executors.choice import AUTO, IN_PROCESS, SPARK
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.cli import query
 from orchestration.cli.sql import spark_answer, statement, table_names
-from orchestration.cli.sql.layouts import FORMATS, print_rows
+from orchestration.cli.sql.answers import FORMATS, print_rows
 from orchestration.resources import lake_of
 from orchestration.spark.on_first_use import SparkOnFirstUse
 from transforms.errors import QueryRefused

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from orchestration.cli.sql import in_process, plain_select
+from orchestration.cli.sql import in_process
 
 ROWS = pa.table({"id": [1, 2]})
 SECRET = "hunter2"
@@ -69,7 +69,7 @@ def test_what_is_not_its_one_table_is_refused(folder: Path, sql: str) -> None:
             connection.execute(sql).fetchall()
         assert SECRET not in str(refused.value)
         # Nor did anything of it stay.
-        assert connection.execute(f"SELECT count(*) FROM {plain_select.VIEW}").fetchall() == [(2,)]
+        assert connection.execute(f"SELECT count(*) FROM {in_process.VIEW}").fetchall() == [(2,)]
         settings = "SELECT current_setting('enable_external_access'), current_setting('lock_configuration')"
         assert connection.execute(settings).fetchall() == [(False, True)]
 

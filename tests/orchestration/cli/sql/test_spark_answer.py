@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from orchestration.cli.sql.layouts import FORMATS, print_rows
+from orchestration.cli.sql.answers import FORMATS, print_rows
 from orchestration.cli.sql.spark_answer import of_spark
 from transforms.errors import QueryRefused
 

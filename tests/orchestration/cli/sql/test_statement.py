@@ -7,10 +7,9 @@ import io
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.cli.sql import statement
-from orchestration.cli.sql.layouts import FORMATS, print_rows
+from orchestration.cli.sql.answers import FORMATS, print_rows
 from orchestration.cli.sql.spark_answer import of_spark
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused

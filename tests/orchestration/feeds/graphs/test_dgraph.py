@@ -8,8 +8,7 @@ import pytest
 
 from orchestration.feeds.load import load_feed
 from transforms.errors import FeedMisdeclared
-from transforms.feed.feed import Feed
-from transforms.feed.graph_types import Predicate
+from transforms.feed.feed import Feed, Predicate
 
 HEAD = "format: dgraph\nlanding: drops\n"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from orchestration.feeds.column_types import UnknownType
-from orchestration.feeds.graphs.tigergraph_types import attribute_type
 from orchestration.feeds.load import load_feed
+from orchestration.feeds.tigergraph import attribute_type
 from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import Feed
 

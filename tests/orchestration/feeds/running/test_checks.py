@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.cli.run_in_dagster import refuse_unknown_expectations
 from orchestration.feeds.load import load_feed
-from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
 from transforms.errors import FeedMisdeclared
-from transforms.feed.checks import CheckSetting
 from transforms.feed.digest import feed_digest, table_digest
-from transforms.feed.feed import Feed
+from transforms.feed.feed import CheckSetting, Feed
 
 # Great Expectations and what it imports use names that Python is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

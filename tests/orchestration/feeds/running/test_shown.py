@@ -10,16 +10,15 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.asset_keys import feed_key
 from assets.audit.stored_tables import EFFECTS
+from assets.feed_assets import feed_key
 from orchestration import definitions
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
-from orchestration.runs.plan import bounded
+from orchestration.runs.planning import bounded
 from transforms.errors import FeedMisdeclared
 from transforms.feed.digest import feed_digest, table_digest
-from transforms.feed.feed import Feed
-from transforms.feed.running import Automation, Described, Freshness, Running
+from transforms.feed.feed import Automation, Described, Feed, Freshness, Running
 
 PLAIN = """\
 format: arcion_s3_json

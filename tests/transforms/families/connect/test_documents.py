@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from transforms import json_values
-from transforms.families.connect import documents
-from transforms.families.connect.documents import DocumentReader
+from transforms.families.connect import envelopes
+from transforms.families.connect.envelopes import DocumentReader
 from transforms.json_values import MalformedJson
 
 WRAPPED = '{"schema":{"a":[1.50,"ä"]},"payload":{"b":2.50}}'
@@ -62,7 +62,7 @@ def test_the_same_schema_is_read_once() -> None:
 
 
 def test_schemas_without_end_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "_ROOM", 10 << 10)
+    monkeypatch.setattr(envelopes, "_ROOM", 10 << 10)
     reader = DocumentReader()
     for _ in range(2):
         seen = [reader.read(f'{{"schema":{{"a":{at}}},"payload":{{}}}}') for at in range(15)]

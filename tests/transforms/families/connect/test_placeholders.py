@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from transforms.event import Event
-from transforms.families.connect.values.placeholders import DEFAULT, NONE, Placeholders
+from transforms.families.connect.values import DEFAULT_PLACEHOLDERS, NO_PLACEHOLDERS, Placeholders
 from transforms.feed.feed import Feed, Table
 from transforms.formats.debezium import FORMAT
 from transforms.json_values import read
@@ -38,8 +38,8 @@ GONE = Placeholders(["gone~é"])
 )
 def test_every_type_has_its_form_of_the_text_that_was_set(value: Any) -> None:
     assert GONE.has(value)
-    assert not DEFAULT.has(value)
-    assert not NONE.has(value)
+    assert not DEFAULT_PLACEHOLDERS.has(value)
+    assert not NO_PLACEHOLDERS.has(value)
 
 
 @pytest.mark.parametrize(

@@ -6,22 +6,22 @@ import base64
 
 import pytest
 
-from transforms.families.connect import logical_types, schemas
-from transforms.families.connect.values.values import bytes_of, reader_of
+from transforms.column_types import encodings
+from transforms.column_types.encodings import LONGEST, TooLong
+from transforms.families.connect import schemas
+from transforms.families.connect.values import bytes_of, reader_of
 from transforms.json_values import Number, as_text, read
-from transforms.value_types import decimals
-from transforms.value_types.decimals import LONGEST, TooLong
 
-CONNECT, TIME, DATA = logical_types.CONNECT, logical_types.TIME, "io.debezium.data."
+CONNECT, TIME, DATA = schemas.CONNECT, schemas.TIME, "io.debezium.data."
 
 
-def column(kind: str, name: str | None = None, **parameters: str) -> logical_types.Column:
+def column(kind: str, name: str | None = None, **parameters: str) -> schemas.Column:
     said = {"field": "c", "type": kind, "name": name, "parameters": parameters}
     return schemas.columns_of([said])[0]
 
 
 def value(
-    given: object, column: logical_types.Column | None, declared: str | None = None, **texts: bool
+    given: object, column: schemas.Column | None, declared: str | None = None, **texts: bool
 ) -> object:
     reader = reader_of(
         column, declared, decimals_may_be_plain=texts.get("decimals_may_be_plain", False)
@@ -115,14 +115,11 @@ def test_a_decimal_is_its_unscaled_bytes(number: int, scale: int) -> None:
     text = f"{abs(number):0{max(scale, 0) + 1}}"
     text = f"{text[:-scale]}.{text[-scale:]}" if scale > 0 else text + "0" * -scale * bool(number)
     written = base64.b64encode(raw).decode()
-    assert value(written, column("bytes", logical_types.DECIMAL, scale=str(scale))) == (
+    assert value(written, column("bytes", schemas.DECIMAL, scale=str(scale))) == (
         "-" * (number < 0) + text
     )
     variable = {"scale": scale, "value": written}
-    assert (
-        value(variable, column("struct", logical_types.VARIABLE_DECIMAL))
-        == "-" * (number < 0) + text
-    )
+    assert value(variable, column("struct", schemas.VARIABLE_DECIMAL)) == "-" * (number < 0) + text
 
 
 @pytest.mark.parametrize(
@@ -142,7 +139,7 @@ def test_a_decimal_is_its_unscaled_bytes(number: int, scale: int) -> None:
 def test_a_text_of_digits_is_a_number_where_the_format_says_so(
     given: object, read_as_bytes: str, read_as_number: str
 ) -> None:
-    decimal = column("bytes", logical_types.DECIMAL, scale="2")
+    decimal = column("bytes", schemas.DECIMAL, scale="2")
     assert value(given, decimal) == read_as_bytes
     assert value(given, decimal, decimals_may_be_plain=True) == read_as_number
 
@@ -150,14 +147,14 @@ def test_a_text_of_digits_is_a_number_where_the_format_says_so(
 @pytest.mark.parametrize(
     ("kind", "name", "parameters", "given"),
     [
-        ("bytes", logical_types.DECIMAL, {}, "AA=="),
-        ("bytes", logical_types.DECIMAL, {"scale": "x"}, "AA=="),
-        ("bytes", logical_types.DECIMAL, {"scale": "1001"}, "AA=="),
-        ("bytes", logical_types.DECIMAL, {"scale": "2"}, "no base64"),
-        ("struct", logical_types.VARIABLE_DECIMAL, {}, {"value": "AA=="}),
-        ("struct", logical_types.VARIABLE_DECIMAL, {}, {"scale": 1}),
-        ("struct", logical_types.VARIABLE_DECIMAL, {}, {"scale": 1, "value": 7}),
-        ("struct", logical_types.VARIABLE_DECIMAL, {}, "AA=="),
+        ("bytes", schemas.DECIMAL, {}, "AA=="),
+        ("bytes", schemas.DECIMAL, {"scale": "x"}, "AA=="),
+        ("bytes", schemas.DECIMAL, {"scale": "1001"}, "AA=="),
+        ("bytes", schemas.DECIMAL, {"scale": "2"}, "no base64"),
+        ("struct", schemas.VARIABLE_DECIMAL, {}, {"value": "AA=="}),
+        ("struct", schemas.VARIABLE_DECIMAL, {}, {"scale": 1}),
+        ("struct", schemas.VARIABLE_DECIMAL, {}, {"scale": 1, "value": 7}),
+        ("struct", schemas.VARIABLE_DECIMAL, {}, "AA=="),
     ],
 )
 def test_a_decimal_that_cannot_be_read_stays_as_it_is(
@@ -167,11 +164,11 @@ def test_a_decimal_that_cannot_be_read_stays_as_it_is(
 
 
 def test_a_number_of_thousands_of_digits_is_refused_and_costs_nothing() -> None:
-    longest = decimals.decimal_text(b"\x7f" * LONGEST, 0)
+    longest = encodings.decimal_text(b"\x7f" * LONGEST, 0)
     assert longest is not None
     assert len(longest) == 1_000
     with pytest.raises(TooLong, match=r"a number of 100,000 bytes"):
-        decimals.decimal_text(b"\x7f" * 100_000, 0)
+        encodings.decimal_text(b"\x7f" * 100_000, 0)
 
 
 def test_base64_may_lack_its_padding_and_have_line_breaks() -> None:
@@ -233,15 +230,15 @@ def test_base64_may_lack_its_padding_and_have_line_breaks() -> None:
     ],
 )
 def test_every_type_has_a_spark_type(said: str, spark: str) -> None:
-    assert logical_types.spark_type(schemas.columns_of([read(said)])[0]) == spark
+    assert schemas.spark_type(schemas.columns_of([read(said)])[0]) == spark
 
 
 def test_columns_have_names_of_their_own() -> None:
-    named = schemas.by_name(schemas.columns_of([{"field": "a"}, {"field": "b"}]))
+    named = schemas.columns_by_name(schemas.columns_of([{"field": "a"}, {"field": "b"}]))
     assert named is not None
     assert list(named) == ["a", "b"]
     for fields in ([{"field": "a"}, {"field": "a"}], [{"field": "a"}, {}], [{"field": 7}], ["a"]):
-        assert schemas.by_name(schemas.columns_of(fields)) is None
+        assert schemas.columns_by_name(schemas.columns_of(fields)) is None
 
 
 @pytest.mark.parametrize(

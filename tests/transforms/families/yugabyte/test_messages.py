@@ -6,15 +6,17 @@ import pytest
 
 from transforms.families.yugabyte.messages import (
     UnreadableResponse,
-    fields,
+    field_names,
+    filled,
+    message_fields,
     message_of_record,
-    names,
+    unsigned,
+    whole,
 )
-from transforms.families.yugabyte.scalars import filled, unsigned, whole
 from transforms.json_values import Number, as_text
 from transforms.record import BronzeRecord
 
-OP_ID = names("term", "write_id")
+OP_ID = field_names("term", "write_id")
 
 
 def record(payload: bytes | None, defect: str | None = None) -> BronzeRecord:
@@ -30,14 +32,14 @@ def record(payload: bytes | None, defect: str | None = None) -> BronzeRecord:
     ],
 )
 def test_a_field_has_its_value_in_either_spelling(message: dict[str, Any]) -> None:
-    said = fields(message, OP_ID, "op id")
+    said = message_fields(message, OP_ID, "op id")
     assert (said.get("term"), said.get("write_id")) == (1, 2)
 
 
 @pytest.mark.parametrize("message", [5, [], "{}", True, {"write_id": 1, "writeId": 1}])
 def test_a_message_of_another_shape_is_refused(message: object) -> None:
     with pytest.raises(UnreadableResponse, match="another shape than its message: op id") as found:
-        fields(message, OP_ID, "op id")
+        message_fields(message, OP_ID, "op id")
     assert found.value.fault.reason == "malformed_json"
 
 

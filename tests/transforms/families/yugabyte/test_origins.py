@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from transforms.families.yugabyte import checkpoints, declared, octets, tablets
-from transforms.families.yugabyte.checkpoints import Checkpoint
-from transforms.families.yugabyte.tablets import Origin
+from transforms.families.yugabyte import checkpoints, messages, values
+from transforms.families.yugabyte.checkpoints import Checkpoint, Origin
 from transforms.feed.feed import Feed, Table
 
 FEED = Feed("yuga", "yugabyte", "s3://drops/landed/")
@@ -27,17 +26,18 @@ FEED = Feed("yuga", "yugabyte", "s3://drops/landed/")
     ],
 )
 def test_the_tablet_is_what_the_path_says(object_name: str, tablet: str) -> None:
-    assert tablets.of_response({}, object_name, FEED).tablet == tablet
+    assert checkpoints.origin_of_response({}, object_name, FEED).tablet == tablet
 
 
 def test_what_a_client_adds_to_a_response_comes_first() -> None:
     path = "stream=s1/tablet=t1/a.json"
-    assert tablets.of_response({}, path, FEED) == Origin("t1", "s1")
-    assert tablets.of_response({"tablet_id": "t2"}, path, FEED) == Origin("t2", "s1")
-    assert tablets.of_response({"tablet": "t2", "stream_id": "s2"}, path, FEED) == Origin(
-        "t2", "s2"
-    )
-    assert tablets.of_response({"db_stream_id": "s2", "tablet_id": ""}, path, FEED) == Origin("t1", "s2")  # fmt: skip
+    assert checkpoints.origin_of_response({}, path, FEED) == Origin("t1", "s1")
+    assert checkpoints.origin_of_response({"tablet_id": "t2"}, path, FEED) == Origin("t2", "s1")
+    assert checkpoints.origin_of_response(
+        {"tablet": "t2", "stream_id": "s2"}, path, FEED
+    ) == Origin("t2", "s2")
+    response = {"db_stream_id": "s2", "tablet_id": ""}
+    assert checkpoints.origin_of_response(response, path, FEED) == Origin("t1", "s2")
 
 
 OLDER = {"op_id": {"term": 1, "index": 4}}
@@ -67,7 +67,7 @@ def test_notes_order_as_checkpoints_do() -> None:
         *(Checkpoint(1, 90), Checkpoint(2, 3), Checkpoint(2, 5, 0, "aw=="), Checkpoint(2, 5, 9, "bA==")),
         *(Checkpoint(2, 5), Checkpoint(2, 6)),
     ]  # fmt: skip
-    notes = [checkpoints.note(one, (1, 2), Origin("t1", "s1")) for one in rising]
+    notes = [checkpoints.note_of_checkpoint(one, (1, 2), Origin("t1", "s1")) for one in rising]
     places = [one.log_position for one in notes]
     assert places == sorted(places, key=lambda place: place or ())
     assert notes[0].after == {
@@ -78,7 +78,9 @@ def test_notes_order_as_checkpoints_do() -> None:
 
 
 def test_a_checkpoint_without_a_term_has_no_op_id() -> None:
-    note = checkpoints.note(Checkpoint(None, 5), checkpoints.NOTHING, Origin("t1", None))
+    note = checkpoints.note_of_checkpoint(
+        Checkpoint(None, 5), checkpoints.NO_OP_ID, Origin("t1", None)
+    )
     assert note.log_position == (0, 1)
 
 
@@ -90,12 +92,12 @@ def test_the_most_exact_name_finds_the_declared_table() -> None:
             ("zoo.pets", "binary", ()),
         )
     }
-    known = declared.declared_tables(Feed("yuga", "yugabyte", "/landing", tables=tables))
+    known = messages.declared_tables(Feed("yuga", "yugabyte", "/landing", tables=tables))
     found = {
         (schema, name): one.table.name
         for schema in ("public", "zoo", "old", None)
         for name in ("pets", "animals", "other", None)
-        if (one := declared.of_message(known, schema, name)) is not None
+        if (one := messages.declared_table_of(known, schema, name)) is not None
     }
     of_pets = [("public", "pets"), ("old", "pets"), (None, "pets")]
     of_pets += [(schema, "animals") for schema in ("public", "zoo", "old", None)]
@@ -105,10 +107,10 @@ def test_the_most_exact_name_finds_the_declared_table() -> None:
 
 
 def test_bytes_are_the_text_that_postgresql_writes_where_the_column_is_declared_as_text() -> None:
-    assert octets.value(b"\xde\xad", "raw", {"raw"}) == "\\xdead"
-    assert octets.value(b"\xde\xad", "raw", {"other"}) == b"\xde\xad"
-    assert octets.from_bytea("\\xdeAD") == b"\xde\xad"
-    assert octets.from_bytea("\\x") == b""
-    assert [octets.from_bytea(one) for one in ("dead", "\\xd", "\\xde ad", "\\xzz", "")] == [
+    assert values.value_of_bytes(b"\xde\xad", "raw", {"raw"}) == "\\xdead"
+    assert values.value_of_bytes(b"\xde\xad", "raw", {"other"}) == b"\xde\xad"
+    assert values.from_bytea("\\xdeAD") == b"\xde\xad"
+    assert values.from_bytea("\\x") == b""
+    assert [values.from_bytea(one) for one in ("dead", "\\xd", "\\xde ad", "\\xzz", "")] == [
         None
     ] * 5

@@ -10,11 +10,17 @@ from random import Random
 import pytest
 
 from transforms.event import Value
-from transforms.families.yugabyte import octets, values
-from transforms.families.yugabyte.hybrid_times import day_text, instant, moment, timestamp
+from transforms.families.yugabyte import values
 from transforms.families.yugabyte.messages import UnreadableResponse
-from transforms.families.yugabyte.transactions import transaction_id
-from transforms.families.yugabyte.values import NULL, ServerValue
+from transforms.families.yugabyte.values import (
+    NULL,
+    ServerValue,
+    day_text,
+    instant_of,
+    moment_of,
+    timestamp_text,
+    transaction_id,
+)
 from transforms.json_values import Number
 
 
@@ -121,7 +127,7 @@ def test_a_text_that_is_no_base64_is_taken_as_it_stands() -> None:
     assert values.read_value({"string_value": "/w=="}) == ServerValue(
         "string_value", "/w==", is_base64=False
     )
-    assert [octets.decoded_text(one) for one in ("YQ", "YQ=", "Y Q==", "Y_-=")] == [None] * 4
+    assert [values.text_of_base64(one) for one in ("YQ", "YQ=", "Y Q==", "Y_-=")] == [None] * 4
 
 
 def test_a_day_is_the_calendars_far_beyond_the_years_of_a_date() -> None:
@@ -161,16 +167,16 @@ def test_moments_are_those_of_the_calendar() -> None:
         micros = rng.randint(-62_135_596_800_000_000, 253_402_300_799_999_999)
         found = start + timedelta(microseconds=micros)
         expected = found.replace(tzinfo=None).isoformat(" ")
-        assert timestamp(micros) == (expected.rstrip("0") if "." in expected else expected)
+        assert timestamp_text(micros) == (expected.rstrip("0") if "." in expected else expected)
 
 
 def test_hybrid_times_are_unsigned() -> None:
-    assert instant(6896904354349305856) == (1683814539636061, 0)
-    assert instant(str(2**63 + 4097)) == (2**51 + 1, 1)
-    assert instant(2**64 - 1) == (2**52 - 1, 4095)
-    assert instant(-1) == instant(None) == instant("x") == (None, None)
-    assert moment(6896904354349305856) == 1683814539636061
-    assert moment(2**64 - 1) == 2**52 - 1
+    assert instant_of(6896904354349305856) == (1683814539636061, 0)
+    assert instant_of(str(2**63 + 4097)) == (2**51 + 1, 1)
+    assert instant_of(2**64 - 1) == (2**52 - 1, 4095)
+    assert instant_of(-1) == instant_of(None) == instant_of("x") == (None, None)
+    assert moment_of(6896904354349305856) == 1683814539636061
+    assert moment_of(2**64 - 1) == 2**52 - 1
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,13 @@ import pytest
 
 from tests.support.decoded import decoded, records_of
 from tests.support.dgraph_cluster import Cluster, cluster_feed, files, sent, text_of
-from transforms.formats.dgraph.commit_positions import CommitPosition, commit_positions
-from transforms.formats.dgraph.statement import Statement
-from transforms.formats.dgraph.waiting import Waiting, waiting
+from transforms.formats.dgraph.commit_positions import (
+    CommitPosition,
+    Waiting,
+    commit_positions,
+    waiting,
+)
+from transforms.formats.dgraph.statements import Statement
 
 SEED = os.environ.get("WEIR_LAW_SEED", "1")
 OBJECTS = 4_000

@@ -11,7 +11,7 @@ from tests.support.decoded import decoded, records_of
 from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.formats.dgraph.exports import rdf
+from transforms.formats.dgraph import exports
 
 FOLDER = "export/dgraph.r100.u1120.0300/"
 
@@ -196,4 +196,4 @@ def test_the_lines_of_an_export_are_found_again() -> None:
 )
 def test_a_line_without_an_end_is_refused_at_once(line: str) -> None:
     """What tries all ways in which such a line may be divided would not end."""
-    assert rdf.triple(line) is None
+    assert exports.triple_of_line(line) is None

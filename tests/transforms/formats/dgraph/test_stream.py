@@ -15,9 +15,9 @@ from tests.support.decoded import LANDED_AT, decoded, records_of
 from transforms.event import Event, Pending
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.formats.dgraph.records import decoder
-from transforms.formats.dgraph.statement import TYPES, Statement
-from transforms.formats.dgraph.waiting import VERBS, awaited, waiting
+from transforms.formats.dgraph.commit_positions import VERBS, awaited, waiting
+from transforms.formats.dgraph.decode import decoder
+from transforms.formats.dgraph.statements import TYPES, Statement
 from transforms.record import BronzeRecord
 
 NAMESPACE_0 = (0).to_bytes(8, "big")

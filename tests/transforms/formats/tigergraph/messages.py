@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from transforms.event import Event
-from transforms.feed.feed import Feed
-from transforms.feed.graph_types import EdgeType, VertexType
+from transforms.feed.feed import EdgeType, Feed, VertexType
 from transforms.formats.tigergraph.decode import decoder
 from transforms.record import BronzeRecord
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.formats.tigergraph.texts.attribute_texts import minus_speller, speller
+from transforms.formats.tigergraph.texts import minus_speller, speller
 from transforms.json_values import read
 
 STRUCT = "struct<i:bigint,at:timestamp,on:boolean,s:string>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.formats.tigergraph.texts.joined_texts import NOTHING_JOINED, cut, joined
+from transforms.formats.tigergraph.texts import NOTHING_JOINED, cut_text, joined_text
 
 KINDS = {"country": "string", "number": "bigint", "day": "timestamp", "on": "boolean"}
 
@@ -30,11 +30,11 @@ KINDS = {"country": "string", "number": "bigint", "day": "timestamp", "on": "boo
 def test_a_uid_is_joined_by_commas(
     names: list[str], text: str | None, values: dict[str, str | None]
 ) -> None:
-    assert joined(names, KINDS, ",").values(text) == values
+    assert joined_text(names, KINDS, ",").values(text) == values
 
 
 def test_a_text_without_declared_parts_says_nothing() -> None:
-    assert joined(["area", "part"], KINDS, ",") is NOTHING_JOINED
+    assert joined_text(["area", "part"], KINDS, ",") is NOTHING_JOINED
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_a_text_without_declared_parts_says_nothing() -> None:
     ],
 )
 def test_the_colons_of_a_time_of_day_are_its_own(text: str, parts: list[str]) -> None:
-    assert cut(text, ":") == parts
+    assert cut_text(text, ":") == parts

@@ -6,8 +6,7 @@ import pytest
 
 from transforms.event import StreamSchema
 from transforms.feed.feed import Feed, Table, TableNames
-from transforms.silver.conforming.declarations import Declarations
-from transforms.silver.conforming.table_name_faults import LONGEST_NAME
+from transforms.silver.declarations import LONGEST_NAME, Declarations
 
 SCHEMA = StreamSchema(("id",), (("id", "int"),))
 

@@ -9,11 +9,9 @@ import pytest
 from transforms.errors import KeyDrift, TableNameCollision
 from transforms.event import StreamSchema
 from transforms.feed.feed import Feed, Table
-from transforms.silver import waiting
-from transforms.silver.conforming import described_tables, discovered_tables
-from transforms.silver.conforming.declarations import Declarations
-from transforms.silver.conforming.described_tables import Description
-from transforms.silver.conforming.discovered_tables import SeenTable
+from transforms.silver import conform, discovered_tables
+from transforms.silver.declarations import Declarations
+from transforms.silver.discovered_tables import Description, SeenTable
 
 FEED = Feed("zoo", "telling", "/landing")
 COLUMNS = (("id", "int"), ("name", "string"))
@@ -23,7 +21,9 @@ def test_two_keys_stop_the_one_table_that_has_them() -> None:
     said: list[Description] = [Description(("id",), COLUMNS), Description(("name",), COLUMNS)]
     met = [SeenTable("pets", "zoo.pets", "zoo.pets"), SeenTable("toys", "zoo.toys", "zoo.toys")]
     for order in permutations(said):
-        found = discovered_tables.tables(FEED, {"zoo.pets": order, "zoo.toys": said[:1]}, met)
+        found = discovered_tables.discovered_tables(
+            FEED, {"zoo.pets": order, "zoo.toys": said[:1]}, met
+        )
         assert list(found.described) == ["zoo.toys"]
         assert list(found.stopped) == ["pets"]
         assert isinstance(found.stopped["pets"].fault, KeyDrift)
@@ -38,7 +38,7 @@ def test_two_source_tables_stop_the_gold_table_that_would_mix_them() -> None:
         SeenTable("toys", "zoo.toys", "toys"),
     ]
     for order in permutations(met):
-        found = discovered_tables.tables(FEED, {}, order)
+        found = discovered_tables.discovered_tables(FEED, {}, order)
         assert list(found.stopped) == ["pets"]
         stopped = found.stopped["pets"]
         assert isinstance(stopped.fault, TableNameCollision)
@@ -79,8 +79,8 @@ def test_a_name_of_another_schema_is_another_table_where_gold_has_the_schemas_in
 def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> None:
     said = {name: [Description(("id",), COLUMNS)] for name in ("s.a", "s.b", "s.c", "s.d")}
     met = [SeenTable(name[-1], name, name) for name in said]
-    found = discovered_tables.tables(FEED, said, met)
-    assert discovered_tables.within(FEED, found, met, 4, ()) is found
+    found = discovered_tables.discovered_tables(FEED, said, met)
+    assert discovered_tables.within_limit(FEED, found, met, 4, ()) is found
     for most, standing, made in (
         (3, (), ["s.a", "s.b", "s.c"]),
         (2, ("d",), ["s.a", "s.d"]),
@@ -88,7 +88,7 @@ def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> Non
         (0, (), []),
         (3, ("a", "b", "c", "d"), ["s.a", "s.b", "s.c", "s.d"]),
     ):
-        some = discovered_tables.within(FEED, found, met, most, standing)
+        some = discovered_tables.within_limit(FEED, found, met, most, standing)
         assert list(some.described) == made
         assert sorted(some.stopped) == [name[-1] for name in said if name not in made]
         if not some.stopped:
@@ -100,9 +100,9 @@ def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> Non
 def test_thousands_of_tables_that_stop_are_one_line() -> None:
     said = {f"t{number:05}": [Description(("id",), COLUMNS)] for number in range(10_000)}
     met = [SeenTable(name, name, name) for name in said]
-    found = discovered_tables.tables(FEED, said, met)
+    found = discovered_tables.discovered_tables(FEED, said, met)
     (line,) = discovered_tables.stopped_in_words(
-        discovered_tables.within(FEED, found, met, 9, ()).stopped
+        discovered_tables.within_limit(FEED, found, met, 9, ()).stopped
     )
     assert line.startswith("t00009, t00010, t00011, t00012, t00013 and 9,986 more: ")
 
@@ -110,7 +110,7 @@ def test_thousands_of_tables_that_stop_are_one_line() -> None:
 def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_values() -> None:
     """A Debezium delete by a key that Connect writes in base64, or as a count, is not of the row that has its text."""
     said = [Description(("id",), (("id", "binary"), ("name", "string")), ("id",))]
-    table = described_tables.table(FEED, "zoo.pets", said)
+    table = discovered_tables.described_table(FEED, "zoo.pets", said)
     row = {
         **{"window": "2025-11-20T03", "object": "a", "generation": "g", "line": 1},
         **{"byte_offset": 0, "ordinal": 0, "source_table": "zoo.pets", "operation": "delete"},
@@ -119,10 +119,12 @@ def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_va
         **{"derived": None, "log_position": [0, 1, 2], "dedup_prefix": 3, "event_id": "e"},
         **{"event_at": None, "extracted_at": None},
     }
-    assert waiting.conformed(FEED, table)(row) == []
+    assert conform.conform_waiting(FEED, table)(row) == []
     # Where the name is encoded, a delete is recognised by its key all the same; an update is not.
     said = [Description(("id",), (("id", "string"), ("name", "binary")), ("name",))]
-    of_name = waiting.conformed(FEED, described_tables.table(FEED, "zoo.pets", said))
+    of_name = conform.conform_waiting(
+        FEED, discovered_tables.described_table(FEED, "zoo.pets", said)
+    )
     assert [one.key for one in of_name(row)] == [("AQI=",)]
     update = {"operation": "update", "effect": "update", "after": {"id": "AQI=", "name": "QQ=="}}
     assert of_name({**row, **update}) == []

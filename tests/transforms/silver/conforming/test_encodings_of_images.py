@@ -11,8 +11,8 @@ import pytest
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.silver.conforming.changes import Row
-from transforms.silver.conforming.conformer import conformer
+from transforms.silver.changes import Row
+from transforms.silver.conform import conformer
 
 COLUMNS = {"code": "decimal(10,2)", "at": "timestamp", "day": "date"}
 ENCODINGS = {"code": "base64", "at": "millis", "day": "days"}

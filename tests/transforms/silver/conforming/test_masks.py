@@ -16,7 +16,7 @@ from transforms.errors import UnknownHeader
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey, MaskKind
 from transforms.feed.schema_policies import Policies
-from transforms.silver.conforming.masking import WITHHELD
+from transforms.silver.faults import WITHHELD
 
 SECRET = "a secret of the zoo's own"
 WINDOW = "2026-11-20T03"

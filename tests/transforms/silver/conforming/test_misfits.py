@@ -8,8 +8,8 @@ import pytest
 
 from transforms.event import StreamSchema, Value
 from transforms.feed.feed import Feed, Table
-from transforms.silver.conforming.declarations import Declaration, Declarations
-from transforms.silver.conforming.faults import MISFIT, Misfit, misfits, misfits_told
+from transforms.silver.declarations import Declaration, Declarations
+from transforms.silver.faults import MISFIT, Misfit, misfits, misfits_told
 
 COLUMNS = {
     **{"amount": "decimal(10,2)", "at": "timestamp", "on": "date", "local": "timestamp_ntz"},

@@ -1,0 +1,127 @@
+"""The Dagster asset of progress, the last step of a window; and the windows of a run in which something landed.
+
+It is in the group of the feed's upkeep. A run of everything else, such as "Materialize all" of the feed's group, has
+no such step; the last step that it does have records the windows then (``finish_with_last``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Iterable
+
+import dagster as dg
+
+from assets import feed_assets
+from assets.control import ledger, progress
+from assets.feed_assets import feed_key, gold_keys, retried, spec_of_feed, window_step
+from assets.storage.lake import Lake
+from assets.wording import counted
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+
+
+def build(feed: Feed) -> dg.AssetsDefinition:
+    """The feed's progress asset: downstream of every gold table, and of what only its format has beside these."""
+    spec = dg.AssetSpec(
+        feed_key("progress", feed),
+        deps=upstream_of(feed) or [feed_key("silver", feed)],
+        kinds={"progress", "deltalake"},
+        description="One row per window that went all the way to gold; `weir run` leaves such windows out.",
+    )
+
+    @dg.multi_asset(specs=[spec_of_feed(feed, spec)], **window_step(feed, "progress"))
+    @retried
+    def progress(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
+    ) -> dg.MaterializeResult[None]:
+        windows, objects = finish(context, lake, feed)
+        return dg.MaterializeResult(metadata={"windows": windows, "objects": objects})
+
+    return progress
+
+
+def upstream_of(feed: Feed) -> list[dg.AssetKey]:
+    """What has to be made of a window before it is finished."""
+    source = FORMATS[feed.format]
+    described = [feed_key("undeclared", feed)] if source.describes_tables else []
+    extras = [
+        feed_key(extra.key, feed) for extra in source.extras_of(feed) if not extra.follows_progress
+    ]
+    return [*gold_keys(feed), *described, *extras]
+
+
+def finish(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> tuple[int, int]:
+    """Record the run's windows as finished; returns how many they are, and how many objects or records they have."""
+    windows = landed_windows_of_run(context, lake, feed)
+    objects = progress.finish(lake, feed, windows)
+    noun = "record" if feed.reads_topics else "object"
+    context.log.info(
+        f"{feed.name}: {counted(len(windows), 'window')} finished, from {counted(objects, noun)}"
+    )
+    return len(windows), objects
+
+
+def finish_with_last(
+    context: dg.AssetExecutionContext,
+    lake: Lake,
+    feed: Feed,
+    results: Iterable[dg.AssetCheckResult],
+) -> None:
+    """Record the windows at the end of a run that has all of the feed's tables and no step for their progress.
+
+    Args:
+        context: That of a step which has to be done before a window is finished.
+        lake: The warehouse.
+        feed: The feed.
+        results: The results of the step's own checks, of which Dagster knows nothing yet.
+    """
+    layer = context.job_def.asset_layer
+    selected, needed = layer.selected_asset_keys, {*upstream_of(feed)}
+    key, own = feed_key("progress", feed), context.selected_asset_keys
+    if key in selected or not {*needed, feed_key("silver", feed)} <= selected:
+        return
+    if any(is_blocked(one) for one in results) or any(map(is_blocked, checks_of(context))):
+        return
+    if not needed - own <= made_in(context):
+        return
+    finish(context, lake, feed)
+    for window in feed_assets.windows_of_run(context):
+        context.log_event(dg.AssetMaterialization(key, partition=window))
+
+
+def is_blocked(check: dg.AssetCheckResult | dg.AssetCheckEvaluation) -> bool:
+    """True for a failed check of severity ERROR."""
+    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+
+
+def checks_of(context: dg.AssetExecutionContext) -> list[dg.AssetCheckEvaluation]:
+    """The results of checks that this run has so far."""
+    return [
+        event.asset_check_evaluation_data
+        for event in _logged(context, dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    ]
+
+
+def made_in(context: dg.AssetExecutionContext) -> set[dg.AssetKey | None]:
+    """The assets that this run has made so far."""
+    made = dg.DagsterEventType.ASSET_MATERIALIZATION
+    return {event.asset_key for event in _logged(context, made)}
+
+
+def _logged(context: dg.AssetExecutionContext, kind: dg.DagsterEventType) -> list[dg.DagsterEvent]:
+    """This run's events of a kind."""
+    logs = context.instance.all_logs(context.run_id, of_type=kind)
+    return [entry.dagster_event for entry in logs if entry.dagster_event is not None]
+
+
+# Which windows of a run its steps work on: a range may have thousands in which nothing has landed.
+
+
+def landed_windows_of_run(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> list[str]:
+    """The windows of the run that bronze has something of; where it has nothing of any, the last one.
+
+    The others have no rows in any table, for all of these follow from bronze.
+    """
+    windows = feed_assets.windows_of_run(context)
+    if len(windows) == 1:
+        return windows
+    held = {one.window for one in ledger.read_objects(lake, feed)}
+    return [window for window in windows if window in held] or windows[-1:]

@@ -1,0 +1,366 @@
+"""What compaction keeps of the history that it folds: base rows with their watermark, and events' identities.
+
+A table's base rows and its compaction watermark are one commit; whoever reads a history reads the watermark with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns import gold
+from assets.columns.quoting import literal
+from assets.columns.silver import kept_identity
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Lake, Layer
+from assets.storage.store_faults import naming_store_faults
+from transforms.column_types import map_columns
+from transforms.column_types.map_columns import NUMBERS, TEXTS
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.errors import DecisionRefused
+from transforms.feed import digest
+from transforms.feed.feed import Feed, Table
+from transforms.gold.stages import BASE_ROWS
+
+
+def compaction_watermarks(lake: Lake, feed: Feed) -> dict[str, CompactionWatermark]:
+    """The compaction watermark of every gold table of the feed that has one."""
+    return {
+        name: CompactionWatermark(tuple(row["log_position"]))
+        for name, row in compaction_watermark_facts(lake, feed).items()
+    }
+
+
+def compaction_watermark_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
+    """The stored facts of each gold table's watermark (``base_rows.COMPACTION_WATERMARK``), by the table's name."""
+    found = {}
+    for rows in lake.in_process_table(Layer.BASE, feed.name).each(_COMPACTION_WATERMARKS):
+        for row in rows.filter(pc.is_valid(rows["compaction_watermark"])).to_pylist():
+            found[row["table"]] = row["compaction_watermark"]
+    return found
+
+
+_COMPACTION_WATERMARK = pa.struct(
+    [
+        *[("log_position", NUMBERS), ("drawn_at", pa.timestamp("us", "UTC"))],
+        *[("newest_window", pa.string()), ("declared", pa.string())],
+        *[("judged_by", pa.string()), ("added", TEXTS)],
+    ]
+)
+BASE_ARROW = pa.schema(
+    [("table", pa.string()), *BASE_ROWS, ("compaction_watermark", _COMPACTION_WATERMARK)]
+)
+"""``BASE`` as an Arrow schema."""
+
+
+_COMPACTION_WATERMARKS = pa.schema(
+    [BASE_ARROW.field(name) for name in ("table", "compaction_watermark")]
+)
+
+
+def base_rows_by_spark(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
+    """One row per key of one gold table (``name``) that is present at its watermark: ``key``, ``streams``, ``state``.
+
+    The images in ``state`` have gold's column names.
+    """
+    mine = (F.col("table") == name) & F.col("key").isNotNull()
+    base = lake.table(Layer.BASE, feed.name).read().where(mine).select("key", "streams", "state")
+    return gold.base_in_gold(base, table)
+
+
+@dataclass(frozen=True, slots=True)
+class NewBase:
+    """The base of one gold table (``name``) that is to be committed.
+
+    ``rows``: one per key that is present at the ``compaction_watermark``, under gold's column names
+    (``base_rows.of_states``). ``newest_window``: the newest window that has a change of the base.
+    """
+
+    name: str
+    table: Table
+    rows: DataFrame
+    compaction_watermark: CompactionWatermark
+    newest_window: str
+
+
+def write_base(lake: Lake, feed: Feed, base: NewBase) -> None:
+    """Put a table's base and compaction watermark in place of those before them, in one commit."""
+    table = base.table
+    meaning = digest.compacted_meaning(feed, table, base.newest_window)
+    facts = {
+        "newest_window": F.lit(base.newest_window),
+        "declared": F.lit(table.name),
+        "judged_by": F.lit(json.dumps(meaning, sort_keys=True)),
+        "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
+    }
+    rows = gold.base_of_source(base.rows, table)
+    marked = rows.unionByName(base_marker(rows, base.name, base.compaction_watermark, facts))
+    written = lake.table(Layer.BASE, feed.name)
+    written.replace_where(marked, f"table = {literal(base.name)}", partition_by=("table",))
+
+
+def write_base_in_process(lake: Lake, feed: Feed, rows: pa.Table, name: str) -> None:
+    """Put the base rows and the watermark of one gold table (``base_rows.BASE``) in place of those before them."""
+    lake.in_process_table(Layer.BASE, feed.name).replace(rows, "table", [name], ["table"])
+
+
+def newest_window_of_base(lake: Lake, feed: Feed, name: str) -> str:
+    """The newest window that has a change of the table's base; empty where there is no base."""
+    compaction_watermark = compaction_watermark_facts(lake, feed).get(name)
+    return compaction_watermark["newest_window"] if compaction_watermark else ""
+
+
+def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise where the feed's declarations or decisions would now make other changes of compacted events.
+
+    ``facts``: of its tables' compaction watermarks (``compaction_watermark_facts``).
+
+    Raises:
+        DecisionRefused: only a rebuild reads those events again.
+    """
+    for name, row in facts.items():
+        if row["declared"] not in feed.tables:
+            continue
+        newest = row["newest_window"]
+        now = digest.compacted_meaning(feed, feed.tables[row["declared"]], newest)
+        if words := digest.altered_since(json.loads(row["judged_by"]), now):
+            raise DecisionRefused(
+                feed.name,
+                f"table {name}: history up to window {newest} is compacted, and the feed file or a decision"
+                f" has since changed what that history was made with: {'; '.join(words)}. `weir rebuild {feed.name}`"
+                " makes the tables again from bronze; or undo the change",
+            )
+
+
+def declared_with_base(lake: Lake, feed: Feed) -> dict[str, str]:
+    """The gold tables that have a base, each with the feed file's name of its table."""
+    return {
+        name: compaction_watermark["declared"]
+        for name, compaction_watermark in compaction_watermark_facts(lake, feed).items()
+    }
+
+
+def added_in_base(lake: Lake, feed: Feed, name: str) -> list[str]:
+    """The columns of one gold table's base that no declaration had when gold took them."""
+    compaction_watermark = compaction_watermark_facts(lake, feed).get(name)
+    return list(compaction_watermark["added"]) if compaction_watermark else []
+
+
+# One gold table's base rows, read in this process; larger bases are Spark's work (``bases``).
+
+
+def base_rows_in_process(lake: Lake, feed: Feed, table: Table, name: str) -> pa.Table | None:
+    """One row per key of one gold table (``name``) that is there at its watermark (``BASE_ROWS``), under gold's names.
+
+    None where there are more than fit into this process.
+    """
+    base = lake.in_process_table(Layer.BASE, feed.name)
+    files = base.files({"table": [name]})
+    if not lake.choice.fits_in_process(sum(one.size for one in files), 0):
+        return None
+    found, names = [BASE_ROWS.empty_table()], gold.gold_names(table)
+    with naming_store_faults(base.name, lake.warehouse):
+        for one in files:
+            rows = base.read_file(one, ["key", "streams", "state"])
+            of_keys = rows.filter(pc.is_valid(rows["key"])).combine_chunks()
+            found.append(_as_base_rows(of_keys, names))
+    return pa.concat_tables(found)
+
+
+def _as_base_rows(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """The rows as ``BASE_ROWS``: a file of Spark's has times without their zone."""
+    states = rows["state"].combine_chunks()
+    state = BASE_ROWS.field("state").type
+    last = state.field("last").type
+    columns = pc.struct_field(states, "columns")
+    image = map_columns.map_array(map_columns.maps(columns, names), state.field("columns").type)
+    cells = [pc.struct_field(states, ["last", one.name]) for one in last]
+    lasts = pa.StructArray.from_arrays(
+        [cell.cast(one.type) for cell, one in zip(cells, last, strict=True)], fields=[*last]
+    )
+    made = {"columns": image, "last": lasts}
+    fields = [
+        made[one.name] if one.name in made else pc.struct_field(states, one.name).cast(one.type)
+        for one in state
+    ]
+    whole = pa.StructArray.from_arrays(fields, fields=[*state])
+    texts = BASE_ROWS.field("key").type
+    return pa.table([rows["key"].cast(texts), rows["streams"].cast(texts), whole], schema=BASE_ROWS)
+
+
+# The columns of base rows: what a key is after all changes up to a compaction watermark, in place of those changes.
+# Every later fold of the key begins with its base row.
+
+
+_LAST = (
+    "struct<log_position:array<bigint>,event_id:string,event_at:timestamp,is_range_delete:boolean>"
+)
+STATE = f"struct<effect:string,columns:map<string,string>,copies:bigint,last:{_LAST}>"
+"""What a key is: ``replace`` (a row of exactly these columns) or ``remove`` (absent); its copies, in a table without a
+key; and the last change that counted."""
+
+COMPACTION_WATERMARK = (
+    "struct<log_position:array<bigint>,drawn_at:timestamp,newest_window:string,declared:string,"
+    "judged_by:string,added:array<string>>"
+)
+
+BASE = (
+    f"table string, key array<string>, streams array<string>, state {STATE}, "
+    f"compaction_watermark {COMPACTION_WATERMARK}"
+)
+"""One row per key that is present at the compaction watermark, and one per table, without ``key``, that has the
+``compaction_watermark``.
+
+``table``: the gold table. ``streams``: those that the key's changes came from. ``state``: what the key is
+(``STATE``), with every column that its changes mentioned, declared or not. ``compaction_watermark.log_position``: up to
+where; ``drawn_at``: when that was decided; ``newest_window``: the newest landing window that had a change of the base;
+``declared``: the feed file's name of the table; ``judged_by``: what the feed said that the base depends on, as JSON
+(``compacted_past.Meaning``); ``added``: columns of gold that it had not declared.
+"""
+
+
+def base_with_marker(rows: pa.Table, table: str, marker: Mapping[str, Any]) -> pa.Table:
+    """The base rows of one gold table (``stages.BASE_ROWS``), and the one row that says up to where they go.
+
+    ``marker``: the fields of ``COMPACTION_WATERMARK``.
+    """
+    count = rows.num_rows
+    cells = [
+        pa.repeat(table, count)
+        if one.name == "table"
+        else pa.nulls(count, one.type)
+        if one.name == "compaction_watermark"
+        else rows[one.name].cast(one.type)
+        for one in BASE_ARROW
+    ]
+    last = pa.Table.from_pylist(
+        [{"table": table, "compaction_watermark": dict(marker)}], schema=BASE_ARROW
+    )
+    return pa.concat_tables([pa.table(cells, schema=BASE_ARROW), last])
+
+
+def base_of_states(states: DataFrame, table: str) -> DataFrame:
+    """One row of ``BASE`` per row of ``states`` (``key``, ``streams``, ``state``)."""
+    return states.select(
+        F.lit(table).alias("table"),
+        *("key", "streams", "state"),
+        F.lit(None).cast(COMPACTION_WATERMARK).alias("compaction_watermark"),
+    )
+
+
+def base_marker(
+    frame: DataFrame,
+    table: str,
+    compaction_watermark: CompactionWatermark,
+    facts: Mapping[str, Column],
+) -> DataFrame:
+    """The one row of ``BASE`` that says up to where a table's base goes.
+
+    Args:
+        frame: Any frame of the session.
+        table: The gold table.
+        compaction_watermark: Up to where the base goes.
+        facts: The other fields of ``COMPACTION_WATERMARK``, but ``drawn_at``, which is now.
+    """
+    log_position = F.array(*[F.lit(number) for number in compaction_watermark.log_position]).cast(
+        "array<bigint>"
+    )
+    drawn = {"log_position": log_position, "drawn_at": F.current_timestamp(), **facts}
+    names = ("log_position", "drawn_at", "newest_window", "declared", "judged_by", "added")
+    of_compaction_watermark = F.struct(*[drawn[name].alias(name) for name in names])
+    one = frame.sparkSession.range(1)
+    return one.select(
+        F.lit(table).alias("table"),
+        F.lit(None).cast("array<string>").alias("key"),
+        F.lit(None).cast("array<string>").alias("streams"),
+        F.lit(None).cast(STATE).alias("state"),
+        of_compaction_watermark.cast(COMPACTION_WATERMARK).alias("compaction_watermark"),
+    )
+
+
+# Which events compaction has folded into base rows, ``compacted.<feed>``: by which a repeat is no late event.
+
+
+IDENTITIES = pa.schema([("table", pa.string()), ("identity", pa.binary())])
+"""One row per event that is part of some base: the gold table, and 16 bytes of the event's identity."""
+
+
+def remember_identities(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
+    """Add the identities of these silver rows to ``compacted.<feed>``, for the gold table ``name``."""
+    known = lake.table(Layer.COMPACTED, feed.name)
+    new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
+    if known.exists():
+        new = new.join(known.read(), on=["table", "identity"], how="left_anti")
+    known.append(new, partition_by=("table",))
+
+
+def identities_of(rows: pa.Table) -> set[bytes]:
+    """What is kept of these silver rows' identities (``columns.compaction_watermarks.kept_identity``)."""
+    return {_identity(one) for one in rows["event_id"].to_pylist()}
+
+
+def _identity(event_id: str) -> bytes:
+    return bytes.fromhex(event_id[:32])
+
+
+def known_identities(lake: Lake, feed: Feed, name: str) -> set[bytes]:
+    """The identities that the base of one gold table (``name``) has."""
+    return _stored_identities(lake.in_process_table(Layer.COMPACTED, feed.name), name)
+
+
+def _stored_identities(compacted: InProcessTable, name: str) -> set[bytes]:
+    found: set[bytes] = set()
+    for rows in compacted.each(IDENTITIES, {"table": [name]}):
+        found.update(rows["identity"].to_pylist())
+    return found
+
+
+def remember_identities_in_process(
+    lake: Lake, feed: Feed, name: str, identities: Collection[bytes]
+) -> None:
+    """Add these identities to ``compacted.<feed>``, for the gold table ``name``; each is there once."""
+    new = sorted({*identities} - known_identities(lake, feed, name))
+    if new:
+        rows = pa.table({"table": [name] * len(new), "identity": new}, schema=IDENTITIES)
+        lake.in_process_table(Layer.COMPACTED, feed.name).append(rows, ["table"])
+
+
+def with_known_identities(
+    compacted: InProcessTable, changes: DataFrame | pa.Table
+) -> DataFrame | pa.Table:
+    """Add ``is_known``: true for changes that are in the base of their ``table`` already.
+
+    ``compacted``: the feed's table of identities.
+    """
+    if isinstance(changes, DataFrame):
+        return _with_known_identities_by_spark(compacted, changes)
+    tables = changes["table"].to_pylist()
+    known = {name: _stored_identities(compacted, name) for name in sorted(set(tables))}
+    kept = map(_identity, changes["event_id"].to_pylist())
+    is_known = [one in known[name] for name, one in zip(tables, kept, strict=True)]
+    return changes.append_column("is_known", pa.array(is_known, pa.bool_()))
+
+
+def _with_known_identities_by_spark(compacted: InProcessTable, changes: DataFrame) -> DataFrame:
+    if not compacted.exists:
+        return changes.withColumn("is_known", F.lit(False))
+    known = changes.sparkSession.read.format("delta").load(compacted.path)
+    # A crash between the two commits of a compaction can leave an identity twice.
+    identities = known.distinct().withColumn("is_known", F.lit(True))
+    return (
+        changes.withColumn("identity_kept", kept_identity())
+        .join(
+            identities.withColumnRenamed("identity", "identity_kept"),
+            on=["table", "identity_kept"],
+            how="left",
+        )
+        .withColumn("is_known", F.coalesce("is_known", F.lit(False)))
+        .drop("identity_kept")
+    )

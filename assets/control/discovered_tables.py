@@ -1,0 +1,170 @@
+"""What a feed file does not declare and gold has: tables that only the stream describes, and added columns.
+
+What a stream says of a table, and which tables have changes, is in the accounts of its windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.control import accounting, compacted
+from assets.storage import delta_rs
+from assets.storage.lake import Lake, Layer
+from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import added
+from transforms.formats import FORMATS
+from transforms.silver import discovered_tables
+from transforms.silver.discovered_tables import (
+    Description,
+    SeenTable,
+    Stopped,
+    Tables,
+    before_added,
+)
+
+_MET = ["table", "source_table", "declared", "changes"]
+READ_FOR_TABLES = [*_MET, "stream_schemas"]
+"""The columns of the accounts that are read for it."""
+
+
+def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
+    """All tables of the feed, by the name that silver has under ``declared``."""
+    return {**feed.tables, **discovered(lake, feed)}
+
+
+def discovered(lake: Lake, feed: Feed) -> Mapping[str, Table]:
+    """The tables that the feed file does not declare and that the stream has described, in whatever window.
+
+    A table that its stream describes with two keys is left out.
+    """
+    return made_and_stopped(lake, feed).described
+
+
+def made_and_stopped(lake: Lake, feed: Feed) -> Tables:
+    """The tables that only the stream describes, at most ``most_tables``, and the gold tables that are not made now."""
+    found, met = _found(lake, feed)
+    if len(found.described) <= lake.most_tables:
+        return found
+    in_gold = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse)
+    return discovered_tables.within_limit(feed, found, met, lake.most_tables, in_gold)
+
+
+def without_limit(lake: Lake, feed: Feed) -> Tables:
+    """``look`` without the limit ``most_tables``."""
+    return _found(lake, feed)[0]
+
+
+def without_limit_in(feed: Feed, accounts: pa.Table) -> Tables:
+    """``everything``, by the feed's accounts (``READ``)."""
+    return _found_in(feed, accounts)[0]
+
+
+def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    tells = FORMATS[feed.format].describes_tables
+    return _found_in(feed, accounts.read(READ_FOR_TABLES if tells else _MET))
+
+
+def _found_in(feed: Feed, accounts: pa.Table) -> tuple[Tables, set[SeenTable]]:
+    met = _met(accounts)
+    tells = FORMATS[feed.format].describes_tables
+    described = _described(feed, accounts) if tells else {}
+    return discovered_tables.discovered_tables(feed, described, met), met
+
+
+def _described(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
+    """What the stream says of each table that the feed file does not declare."""
+    found: dict[str, set[Description]] = {}
+    is_declared = pc.is_in(rows["declared"], pa.array([*feed.tables], pa.string()))
+    of_others = pc.and_(pc.is_valid(rows["declared"]), pc.invert(is_declared))
+    for row in rows.filter(of_others).select(["declared", "stream_schemas"]).to_pylist():
+        for one in row["stream_schemas"] or ():
+            # A description without a key says what an event of the whole table was for, and no more.
+            if one["key"] is not None:
+                columns = tuple((column["name"], column["type"]) for column in one["columns"])
+                defaults = tuple((some["name"], some["value"]) for some in one["defaults"] or ())
+                encoded = tuple(one["encoded"] or ())
+                description = Description(tuple(one["key"]), columns, encoded, defaults)
+                found.setdefault(row["declared"], set()).add(description)
+    return found
+
+
+def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
+    """The gold tables that cannot be made, of declared tables and of others, by their names."""
+    return made_and_stopped(lake, feed).stopped
+
+
+def _met(rows: pa.Table) -> set[SeenTable]:
+    """The tables with changes, found by Arrow: the accounts have a row for each table of each window."""
+    has_changes = pc.and_(pc.greater(rows["changes"], 0), pc.is_valid(rows["declared"]))
+    names = ["table", "source_table", "declared"]
+    found = rows.filter(has_changes).select(names).group_by(names).aggregate([])
+    return {
+        SeenTable(*map(str, cells))
+        for cells in zip(*(found[name].to_pylist() for name in names), strict=True)
+    }
+
+
+# Columns that gold has and no declaration names: those that changes mention, where the feed file lets gold follow.
+
+
+ADDED = "weir.added"
+"""The property of a gold table that names the columns that no declaration had."""
+
+
+def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
+    """The table as gold has it: with ``add_column: evolve``, every column that its changes mention is a text column.
+
+    And with what the stream says that columns are in rows from before they were added.
+    """
+    evolves = table.policies.add_column == "evolve"
+    if not evolves and not _tells_defaults(feed, table):
+        return table
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    rows = accounts.rows([*READ_FOR_COLUMNS], {"table": [name]})
+    return with_mentioned(
+        feed, table, rows, compacted.added_in_base(lake, feed, name) if evolves else ()
+    )
+
+
+READ_FOR_COLUMNS: Final = ("declared", "undeclared_columns", "stream_schemas")
+"""The columns of the accounts that are read for it."""
+
+
+def _tells_defaults(feed: Feed, table: Table) -> bool:
+    """Whether the stream may say what columns are of a table that the feed file declares; others have it already."""
+    return table.name in feed.tables and FORMATS[feed.format].describes_tables
+
+
+def with_mentioned(
+    feed: Feed, table: Table, accounts: Sequence[Mapping[str, Any]], in_base: Sequence[str]
+) -> Table:
+    """``with_added``, by the gold table's accounts, and by the columns that its base rows had added."""
+    if _tells_defaults(feed, table):
+        said = {
+            (one["name"], one["value"])
+            for row in accounts
+            if row["declared"] == table.name
+            for described in row["stream_schemas"] or ()
+            for one in described["defaults"] or ()
+        }
+        table = replace(table, before_added=before_added(said, table.columns))
+    if table.policies.add_column != "evolve":
+        return table
+    mentioned = {
+        one
+        for row in accounts
+        if row["declared"] == table.name
+        for one in row["undeclared_columns"] or ()
+    }
+    # Base rows, too: accounts do not count repeats, and compacted events that are read again are repeats.
+    names = [*sorted(mentioned), *in_base]
+    found = added(names, table.columns)
+    # A table that has some of them already, as a mirror does, keeps these.
+    columns = {**table.columns, **dict.fromkeys(found, "string")}
+    return replace(table, columns=columns, added=(*table.added, *found))

@@ -1,0 +1,460 @@
+"""What was read of a feed, objects and offsets: derived from bronze's commits, and kept in ``ledger.<feed>``.
+
+An object generation is read when bronze holds a row of it, an offset of a topic when bronze holds it or a later one:
+the rows and the fact come in one commit, which ``bronze_ledger`` remembers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.landing.kafka_offsets import Range, ReadUpTo
+from assets.storage.in_process_table import DataFile, InProcessTable, at_once
+from assets.storage.lake import Lake, Layer
+from assets.storage.store_faults import naming_store_faults
+from transforms.errors import TableBusy, WindowSizeChanged
+from transforms.feed.feed import Feed
+from transforms.feed.windows import WINDOW_LENGTHS
+
+
+@dataclass(frozen=True, slots=True)
+class ReadObject:
+    """One object generation that bronze holds, and how many records it gave."""
+
+    window: str
+    name: str
+    generation: str
+    records: int
+
+
+def read_objects(
+    lake: Lake,
+    feed: Feed,
+    windows: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    rows: DataFrame | None = None,
+) -> list[ReadObject]:
+    """The object generations in bronze, and how many records each gave.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed whose bronze is asked about.
+        windows: only those in these windows.
+        names: only those of objects with these names.
+        rows: bronze as the caller has read it, where what was appended since must not count.
+    """
+    found = _rows(lake, feed) if rows is None else _grouped(rows, windows)
+    return objects_in(found, windows, names)
+
+
+def objects_in(
+    held: pa.Table, windows: Iterable[str] | None = None, names: Iterable[str] | None = None
+) -> list[ReadObject]:
+    """``read_objects`` of what the caller knows of bronze already (``bronze_ledger.catch_up``)."""
+    for column, texts in (("window", windows), ("object", names)):
+        if texts is not None:
+            held = held.filter(pc.is_in(held[column], pa.array([*texts], pa.string())))
+    return _objects(held)
+
+
+def noted_objects(lake: Lake, feed: Feed, windows: Iterable[str] | None = None) -> list[ReadObject]:
+    """The object generations that the ledger has noted (``bronze_ledger.noted``): a quick answer, perhaps not all.
+
+    ``windows``: only those in these windows.
+    """
+    return objects_in(noted_contents(lake, feed), windows)
+
+
+def _objects(rows: pa.Table) -> list[ReadObject]:
+    found = merged_groups(rows)
+    columns = ("window", "object", "generation", "records")
+    cells = zip(*[found[name].to_pylist() for name in columns], strict=True)
+    return [ReadObject(*one) for one in cells]
+
+
+def _rows(lake: Lake, feed: Feed) -> pa.Table:
+    held = bronze_contents(lake, feed)
+    return GROUPS.empty_table() if held is None else held.rows
+
+
+def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
+    """The object generations of a frame (``GROUPS``), grouped by Spark."""
+    if windows is not None:
+        rows = rows.where(F.col("window").isin(list(windows)))
+    # Line 0 is the mark of an object without records.
+    records = F.count_if(F.col("line") > 0).alias("records")
+    places = [F.min("byte_offset"), F.max("byte_offset")]
+    grouped = rows.groupBy("window", "object", "generation").agg(records, *places)
+    groups = [dict(zip(GROUPS.names, row, strict=True)) for row in grouped.collect()]
+    return pa.Table.from_pylist(groups, schema=GROUPS)
+
+
+def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
+    """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
+    return offsets_in(_rows(lake, feed))
+
+
+def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
+    """``read_offsets`` by the ledger alone (``bronze_ledger.noted``): a quick answer, perhaps not the newest."""
+    return offsets_in(noted_contents(lake, feed))
+
+
+def offsets_in(rows: pa.Table) -> dict[tuple[str, str], ReadUpTo]:
+    """``read_offsets`` of what the caller knows of bronze already (``bronze_ledger.catch_up``)."""
+    last: dict[tuple[str, str], tuple[int, str]] = {}
+    for row in rows.to_pylist():
+        partition_key, reached = (
+            (row["object"], row["generation"]),
+            (row["last_offset"], row["window"]),
+        )
+        last[partition_key] = max(last.get(partition_key, reached), reached)
+    return {
+        partition_key: ReadUpTo(offset + 1, window)
+        for partition_key, (offset, window) in last.items()
+    }
+
+
+def records_since(
+    lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int, by: str = "window"
+) -> dict[str, int]:
+    """How many records of these ranges bronze got after its version ``seen``.
+
+    ``by``: the column that they are counted by, the window, or ``object`` for partitions.
+    """
+    begun = {(one.partition.name, one.partition.topic_id): one.first for one in ranges}
+    counts: Counter[str] = Counter()
+    bronze = BronzeLog.opened(lake, feed)
+    if bronze is None:
+        return {}
+    # If somebody removes rows from bronze meanwhile, the count is too small, and nothing else is wrong.
+    with suppress(LogIncomplete):
+        for version in range(seen + 1, bronze.version + 1):
+            for row in bronze.brought_by(version).to_pylist():
+                first = begun.get((row["object"], row["generation"]))
+                if first is not None and row["first_offset"] >= first and row["records"]:
+                    counts[row[by]] += row["records"]
+    return dict(counts)
+
+
+def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
+    """What bronze has of each window, as ``progress`` counts it: object generations, or records of topics."""
+    counts: Counter[str] = Counter()
+    for one in known:
+        counts[one.window] += one.records if feed.reads_topics else 1
+    return counts
+
+
+def other_windows(held: pa.Table, feed: Feed) -> list[str]:
+    """At most one window of bronze, whose size (hour or day) is not the one that the feed declares.
+
+    ``held``: what bronze holds (``bronze_ledger.catch_up``).
+    """
+    windows = held["window"].unique().to_pylist()
+    return [window for window in windows if len(window) != WINDOW_LENGTHS[feed.window]][:1]
+
+
+def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
+    """Raise where bronze was read by the hour and the feed now says day, or the other way round.
+
+    Raises:
+        WindowSizeChanged: the same drops would be read once more, into other windows.
+    """
+    for window in windows:
+        if len(window) != WINDOW_LENGTHS[feed.window]:
+            raise WindowSizeChanged(feed.name, feed.window, window)
+
+
+# What each commit of bronze added, by its Delta log and a few columns of its files, without Spark.
+# A commit names the files that it added; each of these has records of some object generations, and of some offsets.
+
+
+GROUPS = pa.schema(
+    [
+        pa.field("window", pa.string()),
+        pa.field("object", pa.string()),
+        pa.field("generation", pa.string()),
+        pa.field("records", pa.int64()),
+        pa.field("first_offset", pa.int64()),
+        pa.field("last_offset", pa.int64()),
+    ]
+)
+"""One row per window and object generation: how many records of it there are, and the least and largest byte offset.
+
+Of a topic an object is a partition, its generation the topic's id, and the byte offset the record's offset.
+"""
+
+
+# The ledger of bronze, ``ledger.<feed>``: what each of bronze's commits added, so that nobody has to read bronze.
+# Bronze's own commits are the truth, for records and the fact that they were read come in one. The ledger is a cache
+# of them: a question reads it, and those commits of bronze that it does not have yet. Where it is lost, or belongs to
+# a bronze that was replaced, all of bronze is read once.
+
+
+LEDGER = pa.schema(
+    [
+        pa.field("bronze", pa.string()),
+        pa.field("version", pa.int64()),
+        pa.field("is_whole", pa.bool_()),
+        *GROUPS,
+    ]
+)
+"""One row per commit of bronze and object generation in it (``GROUPS``), and one per commit with a null ``object``.
+
+The second marks the commit as noted, even where it added nothing.
+
+``bronze``: the id of that Delta table, ``version``: the commit's number. ``is_whole``: the row sums up all commits up
+to that one, and rows of earlier commits are superseded. Two writers that note one commit write the same rows.
+"""
+
+STEPS = 20
+"""After so many commits noted one by one the ledger is rewritten as a sum: reading many small files takes time."""
+
+
+@dataclass(frozen=True, slots=True)
+class BronzeContents:
+    """What bronze holds at one ``version``.
+
+    ``rows``: as ``GROUPS``; an object generation may have several. ``news``: rows that the ledger table does not have
+    yet. ``steps``: how many commits are noted one by one. ``bronze``: the id of the Delta table.
+    """
+
+    version: int
+    rows: pa.Table
+    news: pa.Table
+    steps: int
+    bronze: str
+
+
+def bronze_contents(lake: Lake, feed: Feed) -> BronzeContents | None:
+    """What bronze holds now; None where nothing was ever read. Writes nothing (see ``catch_up``)."""
+    # The ledger first: what it has, bronze has.
+    noted = ledger_of(lake, feed).read()
+    bronze = BronzeLog.opened(lake, feed)
+    if bronze is None:
+        return None
+    known, steps, rows = trusted_rows(noted, bronze.id, bronze.version)
+    if known < 0:
+        news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
+    else:
+        try:
+            news = _one_by_one(bronze, known)
+            steps += bronze.version - known
+        except LogIncomplete:
+            news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
+    brought = news.filter(pc.is_valid(news["object"])).select(GROUPS.names)
+    return BronzeContents(bronze.version, pa.concat_tables([rows, brought]), news, steps, bronze.id)
+
+
+def noted_contents(lake: Lake, feed: Feed) -> pa.Table:
+    """What bronze holds by the ledger alone (``GROUPS``), without the commits that it does not have yet.
+
+    For callers with little time, as sensors: where the ledger is lost, reading all of bronze may take minutes.
+    """
+    written = ledger_of(lake, feed).read()
+    bronze = BronzeLog.opened(lake, feed)
+    if bronze is None:
+        return GROUPS.empty_table()
+    return trusted_rows(written, bronze.id, bronze.version)[2]
+
+
+def catch_up(lake: Lake, feed: Feed) -> pa.Table:
+    """Add the commits that the ledger does not have yet; if another writer does so at the same time, leave it to it.
+
+    Returns what bronze holds now (``GROUPS``), so that the caller need not read it once more.
+    """
+    found = bronze_contents(lake, feed)
+    if found is None:
+        return GROUPS.empty_table()
+    if found.news.num_rows:
+        _note(lake, feed, found)
+    return found.rows
+
+
+def _note(lake: Lake, feed: Feed, found: BronzeContents) -> None:
+    table = ledger_of(lake, feed)
+    with suppress(TableBusy):
+        if found.steps > STEPS:
+            table.rewrite(
+                _rows_to_note(merged_groups(found.rows), found.bronze, found.version, is_whole=True)
+            )
+        elif found.steps == 0:
+            # What it has is of another bronze, or cannot be built upon.
+            table.rewrite(found.news)
+        else:
+            table.append(found.news)
+
+
+def bronze_version(lake: Lake, feed: Feed) -> int:
+    """The number of bronze's newest commit; -1 where nothing was ever read."""
+    bronze = BronzeLog.opened(lake, feed)
+    return -1 if bronze is None else bronze.version
+
+
+def ledger_of(lake: Lake, feed: Feed) -> InProcessTable:
+    """The table itself."""
+    return lake.in_process_table(Layer.LEDGER, feed.name, columns=LEDGER)
+
+
+def trusted_rows(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, pa.Table]:
+    """The last commit that the ledger's rows cover without a gap, how many are noted singly, and the rows (``GROUPS``).
+
+    -1 and no rows where the ledger belongs to another Delta table than ``bronze`` (an id), or knows commits that are
+    newer than ``version``, its newest.
+    """
+    mine = noted.filter(pc.equal(noted["bronze"], bronze))
+    marks = mine.filter(pc.is_null(mine["object"]))
+    whole = pc.max(marks.filter(marks["is_whole"])["version"]).as_py()
+    known = -1 if whole is None else int(whole)
+    steps = 0
+    single = marks.filter(pc.invert(marks["is_whole"]))["version"].to_pylist()
+    for step in sorted({one for one in single if one > known}):
+        if step != known + 1:
+            break
+        known, steps = step, steps + 1
+    if known > version:
+        # Bronze was put back to an earlier state, and may have gone on from there.
+        return -1, 0, GROUPS.empty_table()
+    begun = -1 if whole is None else int(whole)
+    at = mine["version"]
+    of_whole = pc.and_(mine["is_whole"], pc.equal(at, begun))
+    of_steps = pc.and_(
+        pc.invert(mine["is_whole"]), pc.and_(pc.greater(at, begun), pc.less_equal(at, known))
+    )
+    rows = mine.filter(pc.and_(pc.or_(of_whole, of_steps), pc.is_valid(mine["object"])))
+    if marks.num_rows > len({*single}) + (whole is not None):
+        # Two writers noted one commit, or two looked at all of bronze at once.
+        rows = rows.group_by(LEDGER.names, use_threads=False).aggregate([])
+    return known, steps, rows.select(GROUPS.names)
+
+
+def _one_by_one(bronze: BronzeLog, known: int) -> pa.Table:
+    steps = [
+        _rows_to_note(bronze.brought_by(version), bronze.id, version, is_whole=False)
+        for version in range(known + 1, bronze.version + 1)
+    ]
+    return pa.concat_tables([LEDGER.empty_table(), *steps])
+
+
+def _whole(bronze: BronzeLog) -> pa.Table:
+    return _rows_to_note(bronze.everything(), bronze.id, bronze.version, is_whole=True)
+
+
+def _rows_to_note(groups: pa.Table, bronze: str, version: int, *, is_whole: bool) -> pa.Table:
+    """The ledger's rows of one commit, or of all up to it, with their mark."""
+    mark = pa.Table.from_pylist([dict.fromkeys(GROUPS.names)], schema=GROUPS)
+    rows = pa.concat_tables([groups, mark])
+    size = rows.num_rows
+    commit_columns = {
+        "bronze": [bronze] * size,
+        "version": [version] * size,
+        "is_whole": [is_whole] * size,
+    }
+    return pa.table(
+        [
+            *[
+                pa.array(commit_columns[one.name], one.type)
+                for one in LEDGER
+                if one.name in commit_columns
+            ],
+            *rows.columns,
+        ],
+        schema=LEDGER,
+    )
+
+
+_OF_OBJECT = ("object", "generation")
+_COLUMNS = ("window", *_OF_OBJECT, "line", "byte_offset")
+
+
+class LogIncomplete(Exception):
+    """A commit's log entry does not say what bronze holds after it: all of bronze has to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class BronzeLog:
+    """Bronze of one feed as it is at one moment."""
+
+    table: InProcessTable
+
+    @classmethod
+    def opened(cls, lake: Lake, feed: Feed) -> BronzeLog | None:
+        """Bronze as it is now; None where nothing was ever read."""
+        table = lake.in_process_table(Layer.BRONZE, feed.name)
+        return cls(table) if table.exists else None
+
+    @property
+    def id(self) -> str:
+        """The Delta table's own id: a table that was removed and created again has another."""
+        return self.table.id
+
+    @property
+    def version(self) -> int:
+        """The number of the newest commit."""
+        return self.table.version
+
+    def brought_by(self, version: int) -> pa.Table:
+        """What one commit added (``GROUPS``); nothing where it only rewrote files, as compaction does.
+
+        Raises:
+            NotTold: it took rows away, or its log entry or its files are gone by now.
+        """
+        try:
+            with naming_store_faults(self.table.name, self.table.warehouse):
+                text = self.table.content(f"_delta_log/{version:020}.json")
+                return self._groups(_added(json.loads(line) for line in text.splitlines() if line))
+        except FileNotFoundError:
+            raise LogIncomplete from None
+
+    def everything(self) -> pa.Table:
+        """What all commits together added (``GROUPS``), by the files that there are now."""
+        with naming_store_faults(self.table.name, self.table.warehouse):
+            return self._groups(self.table.files())
+
+    def _groups(self, parts: Iterable[DataFile]) -> pa.Table:
+        found = at_once(self._read, parts)
+        return merged_groups(pa.concat_tables([GROUPS.empty_table(), *found]))
+
+    def _read(self, file: DataFile) -> pa.Table:
+        rows = self.table.read_file(file, _COLUMNS, repeated=_OF_OBJECT)
+        # Millions of records have a few names: as numbers they take a sixteenth of the time.
+        rows = rows.unify_dictionaries()
+        # Line 0 is the mark of an object without records.
+        is_record = pc.greater(rows["line"], 0).cast(pa.int64())
+        return merged_groups(
+            rows.append_column("records", is_record)
+            .append_column("first_offset", rows["byte_offset"])
+            .append_column("last_offset", rows["byte_offset"])
+        )
+
+
+def merged_groups(rows: pa.Table) -> pa.Table:
+    """Rows of ``GROUPS``, those of one window and object generation made one."""
+    by = rows.group_by(["window", "object", "generation"])
+    found = by.aggregate([("records", "sum"), ("first_offset", "min"), ("last_offset", "max")])
+    names = ["window", "object", "generation", "records_sum", "first_offset_min", "last_offset_max"]
+    return found.select(names).rename_columns(GROUPS.names).cast(GROUPS)
+
+
+def _added(actions: Iterable[Mapping[str, Any]]) -> Iterator[DataFile]:
+    """The files with new records, of the actions of one commit."""
+    for action in actions:
+        if added := action.get("add"):
+            # Compaction moves records into other files: no news.
+            if not added["dataChange"]:
+                continue
+            if added.get("deletionVector"):
+                raise LogIncomplete
+            yield DataFile(unquote(added["path"]), added["size"], 0, added["partitionValues"])
+        elif (removed := action.get("remove")) and removed.get("dataChange", True):
+            raise LogIncomplete

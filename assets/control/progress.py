@@ -1,0 +1,297 @@
+"""Which windows of a feed are finished, which have landed unread, and which another declaration opens again.
+
+A window is finished when ``progress`` says so for as many object generations as bronze holds of it now (records,
+where topics are read: their partitions grow), under the declaration that the feed has now. Losing the table costs
+time, never truth: every step can be repeated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pyarrow as pa
+
+from assets.control import decisions, discovered_tables, ledger
+from assets.control.discovered_tables import with_added
+from assets.control.ledger import ReadObject, amounts, read_objects
+from assets.storage.lake import Lake, Layer
+from assets.storage.locks import writing
+from transforms.feed.digest import feed_digests, table_digest
+from transforms.feed.feed import Feed
+
+PROGRESS = pa.schema(
+    [
+        pa.field("window", pa.string()),
+        pa.field("objects", pa.int64()),
+        pa.field("declaration", pa.string()),
+        pa.field("finished_at", pa.timestamp("us", "UTC")),
+    ]
+)
+"""One row per window that is in gold: with how many object generations or records, and under which declaration."""
+
+READ_ACCOUNTS = pa.schema(
+    [
+        pa.field("window", pa.string()),
+        pa.field("records", pa.int64()),
+        pa.field("declaration", pa.string()),
+    ]
+)
+"""The columns of ``accounting.<feed>`` that say which records silver was made from, and under which declaration."""
+
+
+def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
+    """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
+    digest = feed_digests(decisions.with_recorded(lake, feed))
+    finished = {
+        row["window"]: row["objects"]
+        for row in lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).rows()
+        if row["declaration"] == digest(row["window"])
+    }
+    counts = amounts(feed, known)
+    return sorted(window for window, count in counts.items() if finished.get(window) != count)
+
+
+def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
+    """The finished windows besides these; what silver has of any other window may not be in gold yet."""
+    rows = lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).rows(["window"])
+    return frozenset(row["window"] for row in rows).difference(windows)
+
+
+def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
+    """Record that these windows are finished; returns how many objects or records they have (``ledger.amounts``).
+
+    A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
+    may have died before it came to silver. So is one that was derived under other decisions than there are by now.
+    """
+    with writing(lake, Layer.PROGRESS, feed.name):
+        return _finish(lake, decisions.with_recorded(lake, feed), windows)
+
+
+def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
+    known = read_objects(lake, feed, windows)
+    late = behind(lake, feed, known)
+    counts = amounts(feed, (one for one in known if one.window not in late))
+    now, digest = datetime.now(UTC), feed_digests(feed)
+    rows = [
+        {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
+        for window, count in counts.items()
+    ]
+    lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).replace_windows(
+        rows, windows
+    )
+    return counts.total()
+
+
+def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
+    """The windows that were derived from fewer records than bronze has now, or under another declaration."""
+    windows = {one.window for one in known}
+    return behind_by(declarations(feed, windows), accounts_of(lake, feed, windows), known)
+
+
+def declarations(feed: Feed, windows: Iterable[str]) -> dict[str, str]:
+    """Under which declaration each of these windows would be derived now: the digest of it."""
+    digest = feed_digests(feed)
+    return {window: digest(window) for window in windows}
+
+
+def accounts_of(
+    lake: Lake, feed: Feed, windows: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """The accounts (``READ_ACCOUNTS``) of these windows, or all."""
+    table = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=READ_ACCOUNTS)
+    if windows is None:
+        return table.rows()
+    return table.rows(where={"window": windows}) if windows else []
+
+
+def behind_by(
+    declared: Mapping[str, str], accounts: Iterable[Mapping[str, Any]], known: Sequence[ReadObject]
+) -> set[str]:
+    """``behind`` for whoever has the ``declarations`` of at least these windows, and has read their ``accounts``."""
+    bronze_records: Counter[str] = Counter()
+    for one in known:
+        bronze_records[one.window] += one.records
+    derived_records: Counter[str] = Counter()
+    stale: set[str] = set()
+    for row in accounts:
+        if row["window"] not in bronze_records:
+            continue
+        derived_records[row["window"]] += row["records"]
+        if row["declaration"] != declared[row["window"]]:
+            stale.add(row["window"])
+    return stale | {
+        window for window in bronze_records if bronze_records[window] != derived_records[window]
+    }
+
+
+# The object generations that are known to have landed, ``landed.<feed>``, and which of their windows are not read.
+# Only feeds whose format has transactions have the table: a transaction may go through an object that nobody has read
+# yet.
+
+
+LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "generation")])
+"""One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""
+
+
+def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
+    """Add these object generations (window, object, generation) to ``landed.<feed>``, each once."""
+    new = set(objects)
+    table = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
+    if new:
+        noted = table.rows(where={"window": {one[0] for one in new}})
+        new -= {tuple(row.values()) for row in noted}
+    if new:
+        table.append([dict(zip(LANDED.names, one, strict=True)) for one in sorted(new)])
+
+
+def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, str]]) -> None:
+    """Remove object generations that can no longer be read: they are neither in the landing nor in bronze.
+
+    ``there``: all that lies in the landing now.
+    """
+    doubtful = unread_windows(lake, feed)
+    if not doubtful:
+        return
+    table = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
+    noted = [tuple(row.values()) for row in table.rows(where={"window": doubtful})]
+    held = {
+        (one.window, one.name, one.generation) for one in ledger.read_objects(lake, feed, doubtful)
+    }
+    known = [one for one in noted if one in there or one in held]
+    if len(known) < len(noted):
+        rows = [dict(zip(LANDED.names, one, strict=True)) for one in sorted(set(known))]
+        table.replace_windows(rows, doubtful)
+
+
+def unread_windows(lake: Lake, feed: Feed) -> list[str]:
+    """The windows of which something has landed that silver does not have."""
+    landed = Landed.read(lake, feed)
+    declared = declarations(feed, landed.doubtful)
+    return landed.unread(declared, accounts_of(lake, feed, landed.doubtful))
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What is known to have landed of a feed at one moment, and how much of it bronze has.
+
+    Args:
+        noted: How many object generations are known to have landed, by window; of topics, how many records bronze has.
+        doubtful: The windows that are not in gold with all of these.
+        amounts: How much bronze has of each doubtful window, counted as in ``noted``.
+        held: What that is.
+    """
+
+    noted: Mapping[str, int]
+    doubtful: frozenset[str]
+    amounts: Mapping[str, int]
+    held: Sequence[ReadObject]
+
+    @classmethod
+    def read(cls, lake: Lake, feed: Feed, but: Collection[str] = ()) -> Landed:
+        """What is known now; the windows ``but`` are not asked for, so that none of them is doubtful."""
+        if feed.reads_topics:
+            # All that a run has seen of a topic is in bronze.
+            everything = ledger.read_objects(lake, feed)
+            noted: Mapping[str, int] = ledger.amounts(feed, everything)
+        else:
+            objects = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED).read()
+            # Two runs may have noted one object.
+            windows = objects.group_by(LANDED.names).aggregate([])["window"].value_counts()
+            noted = {one["values"]: one["counts"] for one in windows.to_pylist()}
+        progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS)
+        finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}
+        doubtful = frozenset(
+            window
+            for window, count in noted.items()
+            if window not in but and finished.get(window, -1) < count
+        )
+        if feed.reads_topics:
+            held = [one for one in everything if one.window in doubtful]
+        else:
+            # Few: those of this run and of runs that did not come to their end.
+            held = ledger.read_objects(lake, feed, [*doubtful]) if doubtful else []
+        return cls(noted, doubtful, ledger.amounts(feed, held), held)
+
+    def unread(
+        self, declared: Mapping[str, str], accounts: Iterable[Mapping[str, Any]]
+    ) -> list[str]:
+        """The doubtful windows of which something has landed that silver does not have.
+
+        Args:
+            declared: Under which declaration each of these would be derived now (``window_progress.declarations``).
+            accounts: Of at least these windows (``window_progress.READ_ACCOUNTS``).
+        """
+        if not self.doubtful:
+            return []
+        behind = behind_by(declared, accounts, self.held)
+        return sorted(
+            one
+            for one in self.doubtful
+            if self.amounts.get(one, 0) < self.noted[one] or one in behind
+        )
+
+
+# What is done before silver is derived under another declaration than it was: nothing may count as made of the old.
+# A feed file may be put back before gold has followed it, or a run may end in between: silver has other changes then
+# than those that gold was made from, under a declaration that progress and gold name as their own.
+
+
+DECLARATION: Final = "weir.declaration"
+"""The property of a gold table that holds the digest of the declaration that it was made with."""
+
+
+def reopen(
+    lake: Lake, feed: Feed, declared: Mapping[str, str], earlier: Sequence[Mapping[str, Any]]
+) -> None:
+    """Let windows that were derived under another declaration count as unfinished, and have gold made again from all.
+
+    Before their silver is replaced, so that a run may end at any point. Gold tables that were made under the present
+    declaration stay as they are: what another table is declared as has changed nothing in their silver.
+
+    Args:
+        lake: The warehouse.
+        feed: The feed, with its recorded decisions.
+        declared: The windows that are to be derived, and under which declaration.
+        earlier: The accounts that they have before.
+
+    Raises:
+        TableBusy: another run writes a gold table of the feed.
+    """
+    stale = {
+        row["window"]
+        for row in earlier
+        if row["declaration"] != declared.get(row["window"], row["declaration"])
+    }
+    if not stale:
+        return
+    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS)
+    if progress.exists:
+        with writing(lake, Layer.PROGRESS, feed.name):
+            progress.replace_windows([], stale)
+    tables = discovered_tables.tables_of(lake, feed)
+    made = {(row["table"], row["declared"]) for row in earlier if row["window"] in stale}
+    for name, of in sorted((name, of) for name, of in made if name is not None and of is not None):
+        gold = lake.in_process_table(Layer.GOLD, feed.name, name)
+        table = tables.get(of)
+        if table and gold.properties.get(DECLARATION) == table_digest(
+            feed, with_added(lake, feed, table, name)
+        ):
+            continue
+        if gold.properties.get(DECLARATION):
+            with writing(lake, Layer.GOLD, feed.name, of):
+                undeclare(lake, feed, name)
+
+
+def undeclare(lake: Lake, feed: Feed, name: str) -> None:
+    """Let a gold table count as made under no declaration, for a caller that holds its lock."""
+    gold = lake.in_process_table(Layer.GOLD, feed.name, name)
+    if not gold.properties.get(DECLARATION):
+        return
+    if gold.may_be_written:
+        gold.set_properties({DECLARATION: ""})
+    else:
+        lake.table(Layer.GOLD, feed.name, name).set_properties({DECLARATION: ""})

@@ -1,0 +1,193 @@
+"""What runs leave for the reports: gold's sizes after each run, and the schema drift that is known.
+
+A Delta table's own log tells that only as long as it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.columns.silver import SILVER_ARROW
+from assets.control import accounting, progress
+from assets.storage import delta_rs
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Lake, Layer
+from transforms.feed.feed import Feed
+from transforms.feed.names import TOMBSTONES
+from transforms.silver.schema_drift import Drift, Seen, drift_of, guessed_type, seen_in
+
+RUNS = pa.schema(
+    [
+        pa.field("run", pa.string()),
+        pa.field("ended_at", pa.timestamp("us", "UTC")),
+        pa.field("first_window", pa.string()),
+        pa.field("last_window", pa.string()),
+        pa.field("tables", pa.int64()),
+        pa.field("rows", pa.int64()),
+        pa.field("tombstones", pa.int64()),
+    ]
+)
+"""One row per run that came to its end: its windows, and how many tables, rows and tombstones gold had then.
+
+A run of the same windows as the last one, after which gold is as large as before, adds none: a repeat makes no commit.
+"""
+
+TIDIED_EVERY = 50
+"""After so many runs their files are made one: a report reads them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """One gold table: how many rows and tombstones it has."""
+
+    name: str
+    rows: int
+    tombstones: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """A run that has come to its end: its id, when that was, and its windows."""
+
+    run: str
+    ended_at: datetime
+    windows: Sequence[str]
+
+
+def sizes_now(lake: Lake, feed: Feed) -> list[TableSize]:
+    """Every gold table that there is, by its folder: the logs of rows and of tombstones say how many there are."""
+    folders = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse)
+    return [
+        TableSize(name, *(_count(lake, feed, one) for one in (name, name + TOMBSTONES)))
+        for name in sorted(folders)
+        if name + TOMBSTONES in folders
+    ]
+
+
+def _count(lake: Lake, feed: Feed, name: str) -> int:
+    return lake.in_process_table(Layer.GOLD, feed.name, name).count()
+
+
+def runs_of(lake: Lake, feed: Feed) -> InProcessTable:
+    """The table, which need not exist yet."""
+    return lake.in_process_table(Layer.RUNS, feed.name, columns=RUNS)
+
+
+def note_sizes(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSize]) -> None:
+    """Add a run to the table, unless it says the same as the run before it."""
+    runs = runs_of(lake, feed)
+    facts = {
+        "first_window": min(ended.windows),
+        "last_window": max(ended.windows),
+        "tables": len(sizes),
+        "rows": sum(one.rows for one in sizes),
+        "tombstones": sum(one.tombstones for one in sizes),
+    }
+    noted = runs.rows()
+    if noted:
+        last = max(noted, key=lambda one: one["ended_at"])
+        if facts.items() <= last.items():
+            return
+    runs.append([{"run": ended.run, "ended_at": ended.ended_at, **facts}])
+    if runs.version % TIDIED_EVERY == TIDIED_EVERY - 1:
+        runs.tidy()
+
+
+# Which schema drift is known, ``drift.<feed>``: what a stream had that its feed file did not declare, when first
+# seen.
+# Each thing is reported once, by the run that first meets it.
+
+
+DRIFT = pa.schema(
+    [
+        pa.field("table", pa.string()),
+        pa.field("column", pa.string()),
+        pa.field("type", pa.string()),
+        pa.field("first_window", pa.string()),
+    ]
+)
+"""One row per table, or column and type of a table (else ""), and the window of the run that met it first."""
+
+SAMPLED = 1_000
+"""From so many changes at most the types of new columns are guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownDrift:
+    """What windows have that is not known yet: the rows to note, and what there is to say."""
+
+    rows: Sequence[dict[str, str]]
+    drift: Sequence[Drift]
+
+
+def _drift_table(lake: Lake, feed: Feed) -> InProcessTable:
+    return lake.in_process_table(Layer.DRIFT, feed.name, columns=DRIFT)
+
+
+def unknown_drift_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownDrift:
+    """What these windows have that is new. Writes nothing (see ``note``)."""
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    asked = ["window", "source_table", "declared", "changes", "undeclared_columns"]
+    rows_of_windows = accounts.rows([*asked, "stream_schemas"], {"window": windows})
+    found = seen_in(feed, rows_of_windows)
+    if not found:
+        return UnknownDrift([], [])
+    known = {
+        Seen(row["table"], row["column"], row["type"]) for row in _drift_table(lake, feed).rows()
+    }
+    rows = [
+        {**seen._asdict(), "first_window": window}
+        for seen, window in found.items()
+        if seen not in known
+    ]
+    is_first = not progress.brought_before(lake, feed, windows)
+    keys = {
+        row["declared"]: tuple(schema["key"])
+        for row in rows_of_windows
+        for schema in row["stream_schemas"] or ()
+        if schema["key"] is not None
+    }
+    drift = [
+        replace(_with_guesses(lake, feed, one), key=keys.get(one.table, ()))
+        for one in drift_of(found, known)
+        # What the stream describes in a feed's first windows is how the feed begins.
+        if not (one.is_described and is_first)
+    ]
+    return UnknownDrift(rows, drift)
+
+
+def note_drift(lake: Lake, feed: Feed, found: UnknownDrift) -> None:
+    """Record that what is new is known from now on."""
+    if found.rows:
+        _drift_table(lake, feed).append(found.rows)
+
+
+def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
+    """With types of columns that are guessed from the values in silver, where the stream does not say them.
+
+    Nothing is guessed of a whole table: ``assets/silver/checks`` proposes one, with its key.
+    """
+    if drift.is_described or drift.kind == "table":
+        return drift
+    values: dict[str, list[str | None]] = {name: [] for name in drift.columns}
+    left = SAMPLED
+    for rows in lake.in_process_table(Layer.SILVER, feed.name).each(
+        _SAMPLE, {"window": [drift.window]}
+    ):
+        of_table = pc.equal(rows["declared"], drift.table)
+        images = rows.filter(of_table)["after"].slice(0, left).to_pylist()
+        for name, value in (pair for image in images for pair in image or ()):
+            if name in values:
+                values[name].append(value)
+        left -= len(images)
+        if left <= 0:
+            break
+    return replace(drift, columns={name: guessed_type(texts) for name, texts in values.items()})
+
+
+_SAMPLE = pa.schema([SILVER_ARROW.field(name) for name in ("declared", "after")])

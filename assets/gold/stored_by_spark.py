@@ -1,0 +1,418 @@
+"""One gold table, its tombstones and its versions, read and committed by Spark: for tables of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from delta.tables import DeltaTable
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns import gold
+from assets.columns.gold import typed
+from assets.columns.quoting import quoted
+from assets.executors import spark
+from assets.executors.spark import broadcast_if_small, shaped
+from assets.gold.fold import Folded
+from assets.gold.tables import GoldTable, properties_of, require_properties
+from assets.storage.delta_rs import CHANGE_FEED
+from assets.storage.spark_table import SparkTable
+from transforms.column_types.judges import judge_of, stored
+from transforms.column_types.map_columns import TEXTS
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.feed.digest import table_digest
+from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import (
+    BEGAN_BY,
+    COPY,
+    EFFECT,
+    ENDED_BY,
+    EVENT_AT,
+    EVENT_ID,
+    FROM_AT,
+    KEY,
+    LAST_CHANGE,
+    LOG_POSITION,
+    MENTIONS,
+    OF_VERSION,
+    PARTS,
+    RESET,
+    TO_AT,
+    VALID_FROM,
+    VALID_TO,
+    key_columns,
+    tombstone_columns,
+)
+from transforms.gold.fold_rows import FOLD_ROWS, GOLD, VERSION, cells, list_array
+from transforms.gold.folded_rows import FoldMetrics
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBySpark:
+    """The tables of one gold table; see ``folding.Stored``.
+
+    ``compaction_watermark``: versions that ended at or below it can no longer be derived from silver, and stay.
+    """
+
+    gold: GoldTable
+    compaction_watermark: CompactionWatermark | None = None
+
+    def last_changes(self, what: int, keys: DataFrame | None, *, with_values: bool) -> DataFrame:
+        """See ``folding.Stored``."""
+        table = self.gold.table
+        layer = (self.gold.rows if what == GOLD else self.gold.tombstones).read()
+        if table.key and keys is not None:
+            # Keys are compared as gold has them: making texts of ten million keys takes half a minute.
+            layer = layer.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
+        key = key_texts(table) if table.key else F.from_json(KEY, "array<string>")
+        found = layer.select(
+            F.lit(what).alias("what"),
+            key.alias("key"),
+            F.col(LOG_POSITION).alias("log_position"),
+            F.col(EVENT_ID).alias("event_id"),
+            F.unix_micros(EVENT_AT).alias("event_at"),
+            F.col(RESET).alias("reset"),
+            *([_image(table)] if with_values else []),
+        )
+        if not table.key and keys is not None:
+            found = found.join(keys, on="key", how="left_semi")
+        return _as_in_silver(shaped(found), self.gold)
+
+    def versions(self, keys: DataFrame) -> DataFrame:
+        """See ``folding.Stored``."""
+        table = self.gold.table
+        kept = versions_above(self.gold.history.read(), self.compaction_watermark)
+        mine = kept.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
+        found = shaped(
+            mine.select(
+                F.lit(VERSION).alias("what"),
+                key_texts(table).alias("key"),
+                F.col(VALID_FROM).alias("log_position"),
+                F.col(BEGAN_BY).alias("event_id"),
+                F.unix_micros(FROM_AT).alias("event_at"),
+                F.col(VALID_TO).alias("reset"),
+                F.col(ENDED_BY).alias("ended_by"),
+                F.unix_micros(TO_AT).alias("ended_at"),
+                _image(table),
+            )
+        )
+        return _as_in_silver(found, self.gold)
+
+    def put(self, folded: Folded[DataFrame]) -> tuple[int, int]:
+        """Put what keys are now in place of what they were; returns how many rows and tombstones there are then.
+
+        Versions are written first, then tombstones: a crash in between leaves a row beside a newer tombstone, and the
+        same run removes it when it is repeated.
+        """
+        if folded.metrics.keys:
+            self._put_versions(folded, full_rebuild=False)
+            require_properties(self.gold.rows, self.gold.table)
+            tables = self.gold.rows, self.gold.tombstones
+            replace_keys(*tables, folded.rows, self.gold.table, folded.metrics)
+        return self.gold.rows.count(), self.gold.tombstones.count()
+
+    def create(self, folded: Folded[DataFrame], feed: Feed) -> tuple[int, int]:
+        """Write the tables in place of what there was; returns how many rows and tombstones they have."""
+        self._put_versions(folded, full_rebuild=True)
+        tables, table = (self.gold.rows, self.gold.tombstones), self.gold.table
+        properties = properties_of(table, table_digest(feed, table))
+        create_tables(*tables, folded.rows, table, properties)
+        return self.gold.rows.count(), self.gold.tombstones.count()
+
+    def _put_versions(self, folded: Folded[DataFrame], *, full_rebuild: bool) -> None:
+        if self.gold.table.history:
+            write_versions(
+                self.gold,
+                folded.versions,
+                folded.rows.select(PARTS),
+                full_rebuild=full_rebuild,
+                compaction_watermark=self.compaction_watermark,
+            )
+
+
+def _typed_keys(table: Table, keys: DataFrame) -> DataFrame:
+    """One row per row of ``keys`` (``key``): the key's columns, typed as in gold."""
+    return keys.select(
+        *[
+            typed(F.get("key", F.lit(at)), table.columns[name]).alias(name)
+            for at, name in enumerate(table.key)
+        ]
+    )
+
+
+def key_texts(table: Table) -> Column:
+    """The key of a row of gold as canonical texts, for a table with a key."""
+    return F.array(
+        *[gold.text_of_value(F.col(quoted(name)), table.columns[name]) for name in table.key]
+    )
+
+
+def _as_in_silver(rows: DataFrame, gold: GoldTable) -> DataFrame:
+    """The rows of a fold with the texts of keys as silver has them.
+
+    Java 17 writes large floating numbers with more digits than they need.
+    """
+    kinds = [gold.table.columns[name] for name in gold.table.key]
+    if not any(map(_is_floating, kinds)):
+        return rows
+    return spark.run_staged(rows, _Respelled(tuple(kinds)), rows.schema, gold.feed)
+
+
+def _is_floating(kind: str) -> bool:
+    return kind.strip().lower() in ("float", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class _Respelled:
+    """A stage that spells the floating numbers in keys as silver does; ``kinds``: the types of a key's parts."""
+
+    kinds: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same batches with other keys."""
+        judges = [judge_of(kind) if _is_floating(kind) else None for kind in self.kinds]
+        at = FOLD_ROWS.get_field_index("key")
+        for batch in batches:
+            keys = [
+                [
+                    text if judge is None else judge(text)
+                    for judge, text in zip(judges, key, strict=True)
+                ]
+                for key in cells(batch.column(at))
+            ]
+            yield batch.set_column(at, batch.schema.field(at), list_array(keys, TEXTS))
+
+
+def _image(table: Table) -> Column:
+    """The values of a row as canonical texts."""
+    texts = [gold.text_of_value(F.col(quoted(name)), kind) for name, kind in table.columns.items()]
+    names = [F.lit(name) for name in table.columns]
+    return F.map_from_arrays(F.array(*names), F.array(*texts)).alias("after")
+
+
+# The two commits of an apply by Spark: changed keys, merged into gold and its tombstones, or both tables rewritten.
+# Tombstones come first: a crash between the two commits leaves a row beside a newer tombstone, and the same run
+# removes it when it is repeated.
+
+
+def create_tables(
+    gold: SparkTable,
+    tombstones: SparkTable,
+    rows: DataFrame,
+    table: Table,
+    properties: Mapping[str, str],
+) -> None:
+    """Write both tables, in place of what there was.
+
+    Args:
+        gold: The table of rows.
+        tombstones: The table of deleted keys.
+        rows: What every key is now (``folded_rows.schema_of``).
+        table: The declared table.
+        properties: The properties that the table of rows is made with.
+    """
+    tombstones.create(_absent_rows(rows, table), {})
+    gold.create(present_rows(rows, table), properties)
+
+
+def replace_keys(
+    gold: SparkTable, tombstones: SparkTable, rows: DataFrame, table: Table, metrics: FoldMetrics
+) -> None:
+    """Put what keys are now in place of what they were.
+
+    Args:
+        gold: The table of rows.
+        tombstones: The table of deleted keys.
+        rows: What the changed keys are now (``folded_rows.schema_of``).
+        table: The declared table.
+        metrics: The counts of the fold, by which commits that have nothing to do are left out.
+    """
+    if metrics.needs_tombstone_merge:
+        # Another delivery may have put a delete at an earlier position, or a late event may show that it met no row.
+        own = tombstone_columns(table)
+        whole = {quoted(name): F.col(f"new.{quoted(name)}") for name in (*own, *LAST_CHANGE)}
+        every = F.lit(True)
+        absent = broadcast_if_small(_absent_rows(rows, table), metrics.absent)
+        tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
+    elif metrics.absent:
+        # Older tombstones of the same keys stay beside the new ones until compaction: the newest counts.
+        tombstones.append(_absent_rows(rows, table))
+    own = key_columns(table)
+    # Without a key, a row's copies are many rows.
+    known = broadcast_if_small(rows, metrics.keys) if table.key else rows
+    is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
+    if not (metrics.updated or is_followed):
+        gold.replace_rows(known.select(*(quoted(name) for name in own)), present_rows(rows, table))
+    else:
+        _merge_rows(gold, known, table, metrics)
+    if metrics.drops_tombstone:
+        # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
+        _drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
+
+
+def _merge_rows(gold: SparkTable, rows: DataFrame, table: Table, metrics: FoldMetrics) -> None:
+    """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
+    own = key_columns(table)
+    values = {
+        quoted(name): F.col(f"new.{quoted(name)}") if not metrics.updated else _kept(name)
+        for name in table.columns
+        if name not in table.identity
+    }
+    values |= {name: F.col(f"new.{name}") for name in LAST_CHANGE}
+    new_row = {
+        quoted(name): F.col(f"new.{quoted(name)}")
+        for name in dict.fromkeys((*table.columns, *own, *LAST_CHANGE))
+    }
+    is_there = F.col(f"new.{EFFECT}") != "remove"
+    # Every row is of a key that has changed, so that old and new values need not be compared.
+    gold.merge(
+        rows,
+        own,
+        delete=~is_there,
+        update=(F.lit(True), values),
+        insert=(is_there, new_row),
+    )
+
+
+def present_rows(rows: DataFrame, table: Table) -> DataFrame:
+    """One row per key that is present, or per copy of it, with gold's columns."""
+    own = [name for name in key_columns(table) if name not in table.columns]
+    columns = [quoted(name) for name in table.columns]
+    return rows.where(F.col(EFFECT) != "remove").select(*columns, *own, *LAST_CHANGE)
+
+
+def _absent_rows(rows: DataFrame, table: Table) -> DataFrame:
+    """One row per key that is absent, with the columns of tombstones."""
+    absent = rows.where(F.col(EFFECT) == "remove")
+    if not table.key:
+        # Where only some copies of a row are gone, the first is still there.
+        absent = absent.where(F.col(COPY) == 1)
+    return absent.select(*(quoted(name) for name in tombstone_columns(table)), *LAST_CHANGE)
+
+
+def _kept(name: str) -> Column:
+    """The new value where the whole row is replaced or the column is mentioned, else the old one."""
+    mentioned = (F.col(f"new.{EFFECT}") == "replace") | F.array_contains(
+        F.col(f"new.{MENTIONS}"), F.lit(name)
+    )
+    return F.when(mentioned, F.col(f"new.{quoted(name)}")).otherwise(F.col(f"old.{quoted(name)}"))
+
+
+def _drop_above(tombstones: SparkTable, rows: DataFrame, table: Table) -> None:
+    """Delete tombstones at a later position than the last change of a row that is present: the row is right."""
+    own = tombstone_columns(table)
+    once = rows if table.key else rows.where(F.col(COPY) == 1)
+    same = " AND ".join(f"old.{quoted(key)} <=> row.{quoted(key)}" for key in own)
+    target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
+    source = once.select(*(quoted(key) for key in own), LOG_POSITION).alias("row")
+    merge = target.merge(source, f"{same} AND old.{LOG_POSITION} > row.{LOG_POSITION}")
+    with tombstones.commits():
+        merge.whenMatchedDelete().execute()
+
+
+# The commit of a large gold table's versions, ``gold.<feed>.<table>__history``, for tables declared with ``history``.
+# Each key that a run touches is folded from all its changes, so that late events are woven in at their position.
+# Silver no longer knows versions that ended before the compaction watermark, and these stay as they are.
+
+
+PROPERTIES = {"delta.enableDeletionVectors": "true"}
+
+
+def write_versions(
+    gold: GoldTable,
+    new: DataFrame,
+    keys: DataFrame,
+    *,
+    full_rebuild: bool,
+    compaction_watermark: CompactionWatermark | None,
+) -> None:
+    """Put the versions of some keys that can be derived from silver in place of those before, in one commit.
+
+    Runs before gold is written: where a run ends in between, the next one meets the same keys again.
+
+    Args:
+        gold: The gold table whose versions they are.
+        new: One row per version, with the declared columns and ``transforms.gold.columns.OF_VERSION``.
+        keys: One row per key that the run touches, its canonical texts in ``PARTS``.
+        full_rebuild: Whether ``new`` has the versions of all keys.
+        compaction_watermark: Up to where silver's changes are compacted; versions that ended there or before stay as
+            they are.
+    """
+    table, declared = gold.history, gold.table
+    new = new.select(*(quoted(name) for name in declared.columns), *OF_VERSION)
+    if full_rebuild:
+        whole = new
+        if compaction_watermark is not None and table.exists():
+            whole = whole.unionByName(
+                _ended_versions(table.read(), declared, compaction_watermark)
+            ).localCheckpoint()
+        table.create(whole, PROPERTIES)
+        return
+    named = keys.select(
+        *[
+            typed(F.get(PARTS, F.lit(at)), declared.columns[name]).alias(name)
+            for at, name in enumerate(declared.key)
+        ]
+    )
+    # What ended at or below the compaction watermark is not among the new versions, and stays.
+    present = versions_above(table.read(), compaction_watermark).alias("old")
+    same = [
+        F.col(f"old.{quoted(name)}")
+        .cast(stored(declared.columns[name]))
+        .eqNullSafe(F.col(f"touched.{quoted(name)}"))
+        for name in declared.key
+    ]
+    mine = present.join(named.alias("touched"), on=same, how="left_semi")
+    own = [*declared.key, VALID_FROM, BEGAN_BY]
+    gone = mine.join(new.select(*own), on=own, how="left_anti").withColumn("is_gone", F.lit(True))
+    source = new.withColumn("is_gone", F.lit(False)).unionByName(gone).localCheckpoint()
+    _merge_versions(table, declared, source, own)
+
+
+def _merge_versions(
+    table: SparkTable, declared: Table, source: DataFrame, own: Sequence[str]
+) -> None:
+    """Merge versions by the columns that tell them apart (``own``); ``is_gone``: the version is to be deleted."""
+    values: dict[str, str | Column] = {
+        quoted(name): F.col(f"new.{quoted(name)}") for name in (*declared.columns, *OF_VERSION)
+    }
+    condition = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in own)
+    merge = (
+        DeltaTable.forPath(table.spark, table.path)
+        .alias("old")
+        .merge(source.alias("new"), condition)
+        .whenMatchedDelete("new.is_gone")
+        .whenMatchedUpdate(set=values)
+        .whenNotMatchedInsert("NOT new.is_gone", values)
+    )
+    with table.commits():
+        merge.execute()
+
+
+def versions_above(kept: DataFrame, compaction_watermark: CompactionWatermark | None) -> DataFrame:
+    """The versions that can still be derived from silver: those that had not ended at the watermark, and later ones."""
+    if compaction_watermark is None:
+        return kept
+    return kept.where(F.coalesce(F.col(VALID_TO) > _position(compaction_watermark), F.lit(True)))
+
+
+def _ended_versions(
+    kept: DataFrame, declared: Table, compaction_watermark: CompactionWatermark
+) -> DataFrame:
+    """The versions that can no longer be derived from silver, with the columns that are declared now."""
+    ended = kept.where(F.col(VALID_TO) <= _position(compaction_watermark))
+    columns = [
+        (F.col(quoted(name)) if name in kept.columns else F.lit(None))
+        .cast(stored(kind))
+        .alias(name)
+        for name, kind in declared.columns.items()
+    ]
+    return ended.select(*columns, *OF_VERSION)
+
+
+def _position(compaction_watermark: CompactionWatermark) -> Column:
+    return F.array(*[F.lit(number) for number in compaction_watermark.log_position]).cast(
+        "array<bigint>"
+    )

@@ -1,0 +1,1 @@
+"""Keeping a feed's tables small and right: compaction, rebuilding, and repairs of records in quarantine."""

@@ -1,0 +1,252 @@
+"""Compaction: old history becomes base rows, tombstones that nothing needs go, small files become large ones.
+
+The order of commits is what makes a crash harmless: identities, then base rows with their compaction watermark (from
+here on silver at or below it is not read), then silver's old rows go, then tombstones. Each step leaves what is
+right, and the next compaction does what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+from assets.control import decisions
+from assets.gold import tables
+from assets.gold.plan import TablePlan, plan_of
+from assets.gold.silver_in_process import TooLarge
+from assets.maintenance import history_by_spark
+from assets.maintenance import plan as compaction_plans
+from assets.maintenance.history_by_spark import HistoryBySpark
+from assets.maintenance.history_in_process import HistoryInProcess
+from assets.maintenance.plan import Plan, Positions
+from assets.storage import step_faults
+from assets.storage.lake import Lake, Layer
+from assets.storage.locks import writing
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.feed.feed import Feed, Table
+
+Base = TypeVar("Base")
+"""The base rows that a compaction makes, as its executor has them."""
+
+
+class History(Positions, Protocol[Base]):
+    """The history of one gold table, and what a compaction does with it."""
+
+    def counts(self, compaction_watermark: CompactionWatermark | None) -> tuple[int, int]:
+        """How many changes there are above the present watermark, and how many of them are at or below another."""
+
+    def old_base(self) -> int:
+        """How many base rows there are now."""
+
+    def base_at(self, compaction_watermark: CompactionWatermark) -> Base:
+        """The base rows at a new compaction watermark: the old base, and the changes between the two."""
+
+    def size(self, base: Base) -> int:
+        """How many base rows these are."""
+
+    def proved(self, base: Base, compaction_watermark: CompactionWatermark) -> str:
+        """Fold the new base and all newer changes, and compare the rows with gold's; returns the digest of both.
+
+        Raises:
+            CompactionRefused: they differ. Nothing of the table has been changed.
+        """
+
+    def commit(self, base: Base, compaction_watermark: CompactionWatermark) -> None:
+        """Commit the identities of what the base has, and then the base with its compaction watermark."""
+
+    def remove_from_silver(self, compaction_watermark: CompactionWatermark) -> None:
+        """Remove from silver what the base has.
+
+        Windows with events that came while the base was made are derived once more: by the compaction watermark these
+        are too late.
+        """
+
+    def droppable(self, compaction_watermark: CompactionWatermark | None) -> Base:
+        """The tombstones that no later change can need.
+
+        Superseded: the key has a row again, or a newer tombstone. The others are expired: at or below the compaction
+        watermark, so that any older change of their keys would come too late anyway.
+        """
+
+    def tombstone_counts(self, droppable: Base) -> tuple[int, int, int]:
+        """How many of these are superseded, and how many expired; and how many tombstones are left without them."""
+
+    def drop(self, droppable: Base) -> None:
+        """Drop these tombstones in one commit."""
+
+    def tidy(self) -> None:
+        """Make large files of small ones, and remove those that nobody has needed for a week."""
+
+    def files(self) -> int:
+        """How many files gold's rows are in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What compaction did with one gold table: rows and files by what became of them, and why no more.
+
+    ``folded``: silver rows that became part of the base; ``kept``: those above the compaction watermark. ``base``: keys
+    in the base. ``superseded``: dropped tombstones whose key has a row again or was deleted once more; ``expired``:
+    dropped ones at or below the watermark; ``tombstones``: those that are left. ``digest``: of gold's rows, the same
+    before and after; None where no history was folded.
+    """
+
+    table: str
+    plan: Plan
+    folded: int
+    kept: int
+    base: int
+    superseded: int
+    expired: int
+    tombstones: int
+    files_before: int
+    files_after: int
+    digest: str | None
+
+
+def compact_feed(
+    lake: Lake, feed: Feed, names: Mapping[str, Table], *, dry_run: bool
+) -> Iterator[Compacted]:
+    """Compact every gold table of a feed, by name, and then the files of its silver.
+
+    A table that fails leaves the others alone, and its error is raised once all is done (``table_faults.refuse``).
+
+    Args:
+        lake: the warehouse.
+        feed: the feed as its file declares it; recorded decisions are added.
+        names: the declared table of each gold table.
+        dry_run: write nothing, and count what would be written.
+
+    Raises:
+        CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
+        GoldBehind: the table was made under another declaration, or is missing.
+        TableBusy: another run writes it.
+    """
+    feed = decisions.with_recorded(lake, feed)
+    faults: dict[str, Exception] = {}
+    with writing(lake, Layer.SILVER, feed.name) if not dry_run else nullcontext():
+        for name, table in names.items():
+            done = None
+            try:
+                with (
+                    writing(lake, Layer.GOLD, feed.name, table.name)
+                    if not dry_run
+                    else nullcontext()
+                ):
+                    done = compact(lake, feed, table, name, dry_run=dry_run)
+            except Exception as fault:
+                # Whatever it is, the other tables have nothing to do with it.
+                faults[name] = fault
+            if done:
+                yield done
+        if not dry_run:
+            tidy_layers(lake, feed)
+    step_faults.refuse_failed_tables(feed.name, faults)
+
+
+def tidy_layers(lake: Lake, feed: Feed) -> None:
+    """Make large files of small ones in every table of a feed but gold's, which are compacted one by one."""
+    for layer in Layer:
+        if layer is Layer.GOLD:
+            continue
+        table = lake.in_process_table(layer, feed.name, columns=pa.schema([]))
+        if not table.tidy():
+            # Only Spark can rewrite it.
+            history_by_spark.tidy(lake, table.path)
+
+
+def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
+    """Compact one gold table (``name``) as far as its plan allows; None where it does not exist yet.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed with its recorded decisions.
+        table: the declared table that gold mirrors.
+        name: the gold table.
+        dry_run: write nothing, and count what would be written.
+    """
+    if not tables.exists(lake, feed, name):
+        return None
+    tables.refuse_behind(lake, feed, table, name)
+    return with_history(lake, plan_of(lake, feed, table, name, []), None, dry_run=dry_run)
+
+
+def with_history(lake: Lake, known: TablePlan, plan: Plan | None, *, dry_run: bool) -> Compacted:
+    """Compact one gold table up to the compaction watermark of a plan, by whichever executor fits.
+
+    Args:
+        lake: the warehouse.
+        known: the gold table.
+        plan: None to make one.
+        dry_run: write nothing, and count what would be written.
+    """
+    try:
+        history = HistoryInProcess.of(lake, known)
+        return to_compaction_watermark(
+            history, plan or compaction_plans.planned(lake, history), dry_run=dry_run
+        )
+    except TooLarge:
+        # It is known before anything is written.
+        by_spark = HistoryBySpark.of(lake, known)
+        return to_compaction_watermark(
+            by_spark, plan or compaction_plans.planned(lake, by_spark), dry_run=dry_run
+        )
+
+
+def to_compaction_watermark(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacted:
+    """Compact one gold table up to the compaction watermark of a plan; a dry run writes nothing and counts the same.
+
+    Raises:
+        CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
+    """
+    before = history.files()
+    if plan.old is not None and not dry_run:
+        history.remove_from_silver(plan.old)
+    folding = _fold(history, plan, dry_run=dry_run)
+    # By the compaction watermark that is committed, not by what a compaction that died had begun to write down.
+    droppable = history.droppable(plan.new or plan.old)
+    superseded, expired, left = history.tombstone_counts(droppable)
+    if not dry_run:
+        if superseded + expired:
+            history.drop(droppable)
+        history.tidy()
+    return Compacted(
+        table=history.plan.name,
+        plan=plan,
+        folded=folding.folded,
+        kept=folding.kept,
+        base=folding.base,
+        superseded=superseded,
+        expired=expired,
+        tombstones=left,
+        files_before=before,
+        files_after=before if dry_run else history.files(),
+        digest=folding.digest,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Folding:
+    """What became of a table's changes; the fields are those of ``Compacted``."""
+
+    folded: int
+    kept: int
+    base: int
+    digest: str | None
+
+
+def _fold(history: History[Base], plan: Plan, *, dry_run: bool) -> _Folding:
+    """Make base rows of the changes up to the plan's new compaction watermark, if it has one."""
+    count, folded = history.counts(plan.new)
+    if plan.new is None:
+        return _Folding(0, count, history.old_base(), None)
+    base = history.base_at(plan.new)
+    digest = history.proved(base, plan.new)
+    if not dry_run:
+        history.commit(base, plan.new)
+        history.remove_from_silver(plan.new)
+    return _Folding(folded, count - folded, history.size(base), digest)

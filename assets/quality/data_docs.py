@@ -1,0 +1,200 @@
+"""The folder of a feed's results of checks, ``<warehouse>/_quality/<feed>``, and the pages made from it.
+
+In an object store it is a prefix.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from botocore.exceptions import ClientError
+
+from assets.storage.s3 import s3_client
+from assets.storage.store_faults import naming_store_faults
+from expectations import data_docs
+from expectations.data_docs import LISTED
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+
+FOLDER = "_quality"
+
+DATA_DOCS = "/weir/data_docs"
+"""Below this path Weir's web server shows the pages of each feed (``orchestration/web/documents``)."""
+
+
+def link_to(feed: str, page: str = "index.html") -> str:
+    """Where Weir's web server shows a page of a feed's Data Docs, the first one or that of a result."""
+    return f"{DATA_DOCS}/{feed}/{quote(page)}"
+
+
+@dataclass(frozen=True, slots=True)
+class QualityFolder:
+    """One feed's folder in this warehouse."""
+
+    warehouse: str
+    feed: str
+
+    @property
+    def root(self) -> str:
+        """Where it is."""
+        return f"{self.warehouse.rstrip('/')}/{FOLDER}/{self.feed}"
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is in an object store."""
+        return "://" in self.root and not self.root.startswith("file://")
+
+    @property
+    def index(self) -> str:
+        """The first page of Data Docs."""
+        return self.address("index.html")
+
+    def address(self, page: str) -> str:
+        """Where a page of Data Docs is, or will be."""
+        return f"{self.root.replace('s3a://', 's3://', 1)}/data_docs/{page}"
+
+    def write(self, path: str, text: str) -> None:
+        """Put a file there, in place of what there was."""
+        with naming_store_faults(f"{FOLDER}/{self.feed} (results of checks)", self.warehouse):
+            if self.is_remote:
+                bucket, key = self.object(path)
+                _client(_settings()).put_object(Bucket=bucket, Key=key, Body=text.encode())
+                return
+            file = self.file(path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            # Beside it first: a run that dies while it writes leaves no half of a file.
+            beside = file.with_name(f".{file.name}.{os.getpid()}")
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(file)
+
+    def read(self, path: str) -> str | None:
+        """A file's text; None where there is none."""
+        with naming_store_faults(f"{FOLDER}/{self.feed} (results of checks)", self.warehouse):
+            if not self.is_remote:
+                file = self.file(path)
+                return file.read_text(encoding="utf-8") if file.exists() else None
+            bucket, key = self.object(path)
+            try:
+                return (
+                    _client(_settings()).get_object(Bucket=bucket, Key=key)["Body"].read().decode()
+                )
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") == "NoSuchKey":
+                    return None
+                raise
+
+    def file(self, path: str) -> Path:
+        """A file of a folder that is on this machine."""
+        return Path(self.root.removeprefix("file://"), path)
+
+    def object(self, path: str) -> tuple[str, str]:
+        """The bucket and the key of a file in an object store."""
+        bucket, _, prefix = self.root.partition("://")[2].partition("/")
+        return bucket, f"{prefix}/{path}"
+
+
+@lru_cache(maxsize=1)
+def _client(settings: Hashable) -> S3Client:
+    """One client for all the results of a run: making one takes longer than writing a result."""
+    return s3_client()
+
+
+def _settings() -> Hashable:
+    """What a client is made of, as far as the environment says it."""
+    return tuple(sorted(one for one in os.environ.items() if one[0].startswith("AWS_")))
+
+
+# Data Docs of a warehouse in an object store: made in a folder of this machine, and put there.
+# Great Expectations makes pages of files only.
+
+
+RESULTS: Final = "validations/"
+PAGES: Final = "data_docs/validations/"
+_AT_ONCE: Final = 8
+
+
+@contextmanager
+def fetched_results(bucket: str, prefix: str) -> Iterator[Path]:
+    """A folder with what is needed of the prefix to make the pages that are missing; what is made is put back.
+
+    Of pages that are there already only the names are needed, and of the results those without a page and those that
+    the first page lists.
+    """
+    client = s3_client()
+    results, pages = ([*_listed(bucket, f"{prefix}/{part}")] for part in (RESULTS, PAGES))
+    shown = {name.removesuffix(".html") for name in pages}
+    newest = sorted(results, key=lambda name: name.rsplit("/", 2)[-2])[-LISTED:]
+    wanted = {*newest, *(one for one in results if one.removesuffix(".json") not in shown)}
+    with TemporaryDirectory(prefix="weir-data-docs-") as name:
+        folder = Path(name)
+        for one in pages:
+            _file(folder, f"{PAGES}{one}").touch()
+
+        def fetch(one: str) -> None:
+            client.download_file(
+                bucket, f"{prefix}/{RESULTS}{one}", str(_file(folder, f"{RESULTS}{one}"))
+            )
+
+        _each(fetch, wanted)
+        there = {one for one in folder.rglob("*") if one.is_file()}
+        yield folder
+
+        def put(one: Path) -> None:
+            kind = mimetypes.guess_type(one.name)[0] or "application/octet-stream"
+            key = f"{prefix}/{one.relative_to(folder).as_posix()}"
+            client.upload_file(str(one), bucket, key, ExtraArgs={"ContentType": kind})
+
+        _each(put, {one for one in folder.rglob("*") if one.is_file()} - there)
+
+
+def _each(work: Callable[..., None], items: set[str] | set[Path]) -> None:
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for _ in threads.map(work, items):
+            pass
+
+
+def _file(folder: Path, path: str) -> Path:
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
+def _listed(bucket: str, prefix: str) -> Iterator[str]:
+    """The names below the prefix."""
+    for page in s3_client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+        for one in page.get("Contents", ()):
+            yield one["Key"].removeprefix(prefix)
+
+
+# Data Docs of a feed, made from the results that are kept.
+
+
+def build_pages_of(warehouse: str, feed: str) -> tuple[int, str]:
+    """Make the pages of results that have none yet: how many there were, and where the first page is ("": nowhere).
+
+    It imports Great Expectations, which takes seconds: a run does it for feeds that declare expectations, for which it
+    is imported anyway, and others have their pages when somebody opens one, or calls ``weir data-docs``.
+    """
+    folder = QualityFolder(warehouse, feed)
+    with naming_store_faults(FOLDER, warehouse):
+        if not folder.is_remote:
+            place = folder.file("")
+            made = data_docs.build_pages(feed, str(place)) if place.is_dir() else 0
+            return made, folder.index if place.is_dir() else ""
+        bucket, prefix = folder.object("")
+        with fetched_results(bucket, prefix.rstrip("/")) as here:
+            any_kept = (here / RESULTS).is_dir()
+            made = data_docs.build_pages(feed, str(here)) if any_kept else 0
+            return made, folder.index if any_kept else ""

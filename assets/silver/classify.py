@@ -1,0 +1,208 @@
+"""What becomes of each record of some windows: decoded, brought together, classified, by either executor."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Generic
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from assets.columns.bronze import BRONZE_ARROW
+from assets.control.compacted import with_known_identities
+from assets.executors.executor import Executor, Frame, Ranges
+from assets.executors.in_process import InProcess
+from assets.executors.spark import InSpark
+from assets.executors.task_errors import raise_clearly
+from assets.silver.plan import SilverPlan
+from assets.storage.lake import Lake
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.silver.accounting import Account, Accounts
+from transforms.silver.frames import ACCOUNT, COVERED, SHARDS, Shards
+from transforms.silver.stages import (
+    Classify,
+    Commits,
+    DecodePending,
+    DecodeRows,
+    JudgeCovered,
+    ResolveRows,
+    Survey,
+    Surveyed,
+)
+
+
+# Without slots: the accounts are worked out once.
+@dataclass(frozen=True)
+class Classified(Generic[Frame]):
+    """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
+
+    Args:
+        run: The executor that has the rows.
+        frames: The rows (``OUTPUT``). Those whose outcome is open in one (``COVERED``) are in the next again.
+        counts: What was counted of them.
+        cached: What is kept until it is freed.
+    """
+
+    run: Executor[Frame]
+    frames: Sequence[Frame]
+    counts: Accounts
+    cached: Sequence[Frame] = ()
+
+    @cached_property
+    def accounts(self) -> Sequence[Account]:
+        """One account per window and table."""
+        return self.counts.rows()
+
+    def of_kind(self, *kinds: str) -> Frame:
+        """The rows of some kinds."""
+        run = self.run
+        return run.union([run.where(one, "kind", kind) for one in self.frames for kind in kinds])
+
+    def count(self, *names: str) -> int:
+        """Some of the accounts' counts, over all windows and tables."""
+        return sum(account[name] for account in self.accounts for name in names)
+
+    def free(self) -> None:
+        """Give up what is kept of the rows."""
+        for one in self.cached:
+            self.run.freed(one)
+
+
+def of_plan(lake: Lake, plan: SilverPlan) -> Classified[Any]:
+    """Classify the records of a plan's windows: in this process, where they fit into it."""
+    feed, choice = plan.feed, lake.choice
+    with raise_clearly():
+        # A file that repeats one record is much smaller than its records are together.
+        is_small = plan.may_be_written_in_process and choice.decodes_in_process(
+            plan.bronze.size, plan.landed
+        )
+        run: Executor[Any]
+        if is_small and choice.decodes_in_process(plan.bronze.payload_bytes()):
+            run = InProcess()
+            bronze = pa.Table.from_batches(plan.bronze.batches(), BRONZE_ARROW)
+        else:
+            run = InSpark(lake.spark_planned_once, feed)
+            bronze = plan.bronze.frame(lake.spark_planned_once)
+        found = classified(run, feed, bronze, plan.records, plan.compaction_watermarks)
+        known = plan.compacted
+        if known is None or not found.counts.left_out:
+            return found
+        if not choice.fits_in_process(known.size, known.stored_rows):
+            found = by_spark(lake, feed, found)
+        return judged(found, feed, partial(with_known_identities, known), keeps_known=plan.is_proof)
+
+
+def by_spark(lake: Lake, feed: Feed, found: Classified[Any]) -> Classified[DataFrame]:
+    """The same rows where Spark can read them."""
+    if not isinstance(found.run, InProcess):
+        return found
+    session = lake.spark_planned_once
+    frames = [session.createDataFrame(one) for one in found.frames]
+    return Classified(InSpark(session, feed), frames, found.counts)
+
+
+def alone(feed: Feed, bronze: pa.RecordBatch) -> Classified[pa.Table]:
+    """What becomes of some records in this process, where they are all and no history is compacted."""
+    return classified(InProcess(), feed, pa.Table.from_batches([bronze]), {}, {})
+
+
+def classified(
+    run: Executor[Frame],
+    feed: Feed,
+    bronze: Frame,
+    records: Mapping[str, int],
+    compaction_watermarks: Mapping[str, CompactionWatermark],
+) -> Classified[Frame]:
+    """What becomes of these records; the outcome of changes at or below a watermark is left open (``judged``).
+
+    Args:
+        run: Who does it.
+        feed: The feed with its recorded decisions.
+        bronze: The records.
+        records: How many they are, by window.
+        compaction_watermarks: Of each gold table whose history is compacted.
+    """
+    source, most = FORMATS[feed.format], sum(records.values())
+    rows = _rows(run, feed, bronze, records, compaction_watermarks)
+    cached = []
+    if source.transactional:
+        rows = run.cached(rows)
+        cached.append(rows)
+        of_transactions = run.filled(rows, "transaction")
+        parts = run.select(of_transactions, {name: name for name in ("transaction", "part")})
+        whole = run.staged(run.sorted(parts, ("transaction",), (), most), Commits())
+        rows = run.looked_up(rows, whole, "transaction", "commit")
+    ordered = run.in_order(rows, "sort_key", Ranges("shard", SHARDS), most)
+    found = run.cached(
+        run.staged(ordered, Classify(feed, compaction_watermarks, source.arrives_by))
+    )
+    counts = Accounts()
+    _count(run, found, counts)
+    return Classified(run, [found], counts, [*cached, found])
+
+
+def _rows(
+    run: Executor[Frame],
+    feed: Feed,
+    bronze: Frame,
+    records: Mapping[str, int],
+    compaction_watermarks: Mapping[str, CompactionWatermark],
+) -> Frame:
+    """The records as rows (``ROWS``); where neighbours decide, they are brought together first."""
+    source, shards = FORMATS[feed.format], Shards.of(records)
+    surveyed = _surveyed(run, feed, bronze)
+    if source.resolver is None:
+        return run.staged(bronze, DecodeRows(feed, source, surveyed, compaction_watermarks, shards))
+    pending = run.staged(bronze, DecodePending(feed, source, surveyed))
+    groups = run.sorted(pending, ("group",), ("order",), sum(records.values()))
+    return run.staged(groups, ResolveRows(feed, source, compaction_watermarks, shards))
+
+
+def _surveyed(run: Executor[Frame], feed: Feed, bronze: Frame) -> Surveyed:
+    """Facts that some records of a window have and others of it need, by window."""
+    source = FORMATS[feed.format]
+    if not source.survey_marks:
+        return {}
+    # A repaired record may have a mark that bronze's own does not have.
+    is_repaired = bool(feed.decisions.replacements)
+    marked = bronze if is_repaired else run.containing(bronze, "payload", source.survey_marks)
+    facts: dict[str, set[tuple[object, ...]]] = {}
+    for row in run.collected(run.staged(marked, Survey(feed, source))).to_pylist():
+        facts.setdefault(row["window"], set()).add(pickle.loads(row["fact"]))
+    return {window: frozenset(some) for window, some in facts.items()}
+
+
+def judged(
+    found: Classified[Frame],
+    feed: Feed,
+    with_known: Callable[[Frame], Frame],
+    *,
+    keeps_known: bool,
+) -> Classified[Frame]:
+    """The same with the changes at or below a watermark: repeats of events that the base has, and others too late.
+
+    Args:
+        found: What leaves their outcome open.
+        feed: The feed with its recorded decisions.
+        with_known: Adds ``is_known`` to such changes.
+        keeps_known: Known ones stay changes (``JudgeCovered``).
+    """
+    run = found.run
+    covered = with_known(found.of_kind(COVERED))
+    more = run.cached(run.staged(covered, JudgeCovered(feed, keeps_known=keeps_known)))
+    counts = Accounts()
+    counts.read(found.counts.text())
+    _count(run, more, counts)
+    return Classified(run, [*found.frames, more], counts, [*found.cached, more])
+
+
+def _count(run: Executor[Frame], rows: Frame, counts: Accounts) -> None:
+    """Add the accounts that a stage's tasks have left among their rows."""
+    left = run.select(run.where(rows, "kind", ACCOUNT), {"payload": "payload"})
+    for text in run.collected(left)["payload"].to_pylist():
+        counts.read(text.decode())

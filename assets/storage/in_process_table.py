@@ -1,0 +1,615 @@
+"""One Delta table that is read and written in this process, by delta-rs and pyarrow, without a Spark session.
+
+Spark takes 2 jobs and half a second to read a table of ten rows, delta-rs some milliseconds; the two may write one
+table in turn. On an object store a process that stood still for longer than its lease may wake in the middle of a
+commit, when another has begun. So it looks at its leases just before; and where it wakes after that look, the store
+refuses a commit whose number another has taken, and delta-rs is told not to try the next number.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import Schema as DeltaSchema
+from deltalake.fs import DeltaStorageHandler
+
+from assets.storage import delta_rs
+from assets.storage.leases import check_leases, is_on_store
+from assets.storage.store_faults import naming_store_faults
+from transforms.errors import TableBusy
+
+_LOG = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+
+Rows: TypeAlias = Iterable[Mapping[str, object]] | pa.Table
+"""Rows by their columns' names; a column that a row does not name is null."""
+
+Columns: TypeAlias = pa.Schema | Sequence[str]
+"""Columns with their types, or the names of some of those that the table is known to have."""
+
+Where: TypeAlias = Mapping[str, Iterable[str]]
+"""Which rows: those that have in each of these columns one of the texts."""
+
+CHECKPOINT_EVERY = 10
+"""After about so many commits the state of a table is written down in one file, as Spark does it.
+
+Whoever opens a table reads each commit since then, delta-rs twice. Its own 100 commits would make a small window in a
+bucket ask for some 7,000 objects before the first of these files.
+"""
+
+KEPT_FILES_FOR_HOURS = 168
+"""Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
+
+MOST_VALUES = 200
+"""Maximum number of values in the condition of a commit: delta-rs compares each row with each of them.
+
+At tens of thousands its stack overflows.
+"""
+
+WRITTEN = frozenset(
+    {
+        *("appendOnly", "invariants", "checkConstraints", "deletionVectors", "timestampNtz"),
+        # delta-rs 1.6.6 gives it to each table with times that have no zone, though no column is a variant.
+        "variantType",
+        # Delta lets no table lose it again, but asks nothing of writers once the property is off.
+        "changeDataFeed",
+    }
+)
+"""Delta's features of tables that delta-rs writes as Spark does."""
+
+_READERS = 8
+# A smaller object of a store costs less than the requests for its parts.
+_WHOLE_BYTES = 8 << 20
+_BATCH = 20_000
+
+
+class DataFile(NamedTuple):
+    """One data file of a table: its path below the table, how many bytes and rows it has, and what its rows share.
+
+    ``rows`` counts those that are marked as deleted, too. ``values``: its value of each column by which the table is
+    partitioned.
+    """
+
+    path: str
+    size: int
+    rows: int
+    values: Mapping[str, str | None]
+
+    @property
+    def window(self) -> str:
+        """The window that its rows are of, in a table that is partitioned by windows."""
+        return self.values["window"] or ""
+
+
+# Without slots: what is read of the marks is kept.
+@dataclass
+class InProcessTable:
+    """One table as it was when it was opened, and after each commit of its own as that commit left it.
+
+    On an object store a commit is refused where another writer has committed since.
+
+    Args:
+        name: What people know it by, ``progress.shop``.
+        path: Where it is.
+        warehouse: The warehouse that it is in.
+        table: delta-rs's own; None while there is none.
+        columns: The columns that Weir gives it, each of which may be null on disk; None where only its log tells them.
+    """
+
+    name: str
+    path: str
+    warehouse: str
+    table: DeltaTable | None
+    columns: pa.Schema | None = None
+
+    @classmethod
+    def at(cls, name: str, path: str, warehouse: str, columns: pa.Schema | None = None) -> Self:
+        """The table at this path as it is now; it need not exist yet."""
+        with naming_store_faults(name, warehouse):
+            return cls(name, path, warehouse, delta_rs.opened(path, warehouse), columns)
+
+    def now(self) -> Self:
+        """The same table as it is now, with what others have committed since this one was opened."""
+        return self.at(self.name, self.path, self.warehouse, self.columns)
+
+    # What its log says.
+
+    @property
+    def exists(self) -> bool:
+        """Whether it has been written."""
+        return self.table is not None
+
+    @property
+    def version(self) -> int:
+        """The number of its newest commit; -1 where there is none."""
+        return -1 if self.table is None else int(self.table.version())
+
+    @property
+    def id(self) -> str:
+        """Delta's own id of an existing table: one that was removed and made again has another."""
+        return str(self._there.metadata().id)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Its own properties; none where there is no table."""
+        return {} if self.table is None else dict(self.table.metadata().configuration)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that it has, with Arrow's types; none where there is no table."""
+        return pa.schema([] if self.table is None else self.table.schema().to_arrow())
+
+    @property
+    def may_be_written(self) -> bool:
+        """Whether it has nothing that only Spark can write: Spark may be set up to use features that delta-rs lacks."""
+        if self.table is None:
+            return True
+        if self.properties.get(delta_rs.CHANGE_FEED) == "true":
+            # What changed would be missing from the files that tell it to those who follow the table.
+            return False
+        return WRITTEN.issuperset(self.table.protocol().writer_features or ())
+
+    def can_put(self, windows: Collection[str]) -> bool:
+        """Whether the rows of these windows can be replaced in this process; if not, it is Spark's work."""
+        return self.may_be_written and len(windows) <= MOST_VALUES
+
+    def has_types(self, columns: pa.Schema) -> bool:
+        """Whether those of these columns that the table has are of these types."""
+        if self.table is None:
+            return True
+        wanted = pa.table([pa.nulls(0, one.type) for one in columns], schema=columns)
+        asked = {one.name: one.type for one in DeltaSchema.from_arrow(wanted.schema).fields}
+        return all(asked.get(one.name, one.type) == one.type for one in self.table.schema().fields)
+
+    def files(self, where: Where | None = None) -> list[DataFile]:
+        """Its data files, but for those that have no such rows by their values of the columns that it is cut by."""
+        if self.table is None:
+            return []
+        found, cut_by = pa.table(self.table.get_add_actions(flatten=True)), self._cut_by
+        for column, texts in (where or {}).items():
+            if column in cut_by:
+                found = found.filter(_is_among(found[f"partition.{column}"], texts))
+        if not found.num_rows:
+            return []
+        cells = (found[name].to_pylist() for name in ("path", "size_bytes", "num_records"))
+        values = zip(*(found[f"partition.{one}"].to_pylist() for one in cut_by), strict=True)
+        shared = values if cut_by else [()] * found.num_rows
+        return [
+            DataFile(unquote(path), size, rows or 0, dict(zip(cut_by, some, strict=True)))
+            for path, size, rows, some in zip(*cells, shared, strict=True)
+        ]
+
+    @property
+    def size(self) -> int:
+        """How many bytes its files have."""
+        return sum(file.size for file in self.files())
+
+    @property
+    def stored_rows(self) -> int:
+        """How many rows its files have, those that are marked as deleted among them."""
+        return sum(file.rows for file in self.files())
+
+    def count(self) -> int:
+        """How many rows it has, by its log and by the marks of those that are deleted and still in their file."""
+        marked = sum(len(one) - (pc.sum(one).as_py() or 0) for one in self._marks.values())
+        return int(self.stored_rows - marked)
+
+    def rows_written(self) -> int:
+        """How many rows the newest commit says that it wrote: delta-rs counts them, and Spark where any came."""
+        metrics = self._there.history(1)[0].get("operationMetrics") or {}
+        return int(metrics.get("num_added_rows", metrics.get("numOutputRows", 0)))
+
+    @property
+    def windows(self) -> frozenset[str]:
+        """The windows that it has files of, where it is partitioned by them."""
+        return frozenset(file.window for file in self.files())
+
+    # Reading.
+
+    def read(self, columns: Columns | None = None, where: Where | None = None) -> pa.Table:
+        """The rows that ``where`` lets through, with these columns, or all; no rows where there is no table.
+
+        A column that the table does not have is null.
+        """
+        wanted, asked = self._wanted(columns), _lists(where)
+        with self._faults():
+            # All threads share the marks.
+            files, _ = self.files(asked), self._marks
+            parts = at_once(lambda file: self._rows(file, wanted, asked), files)
+        return pa.concat_tables([wanted.empty_table(), *parts])
+
+    def rows(
+        self, columns: Columns | None = None, where: Where | None = None
+    ) -> list[dict[str, Any]]:
+        """What ``read`` returns, as a dict a row; times are in UTC, maps are dicts."""
+        found: list[dict[str, Any]] = self.read(columns, where).to_pylist(maps_as_pydicts="strict")
+        return found
+
+    def each(
+        self, columns: Columns | None = None, where: Where | None = None
+    ) -> Iterator[pa.Table]:
+        """``read``, a file at a time: for a table of any size."""
+        wanted, asked = self._wanted(columns), _lists(where)
+        with self._faults():
+            for file in self.files(asked):
+                yield self._rows(file, wanted, asked)
+
+    def batches(self, columns: pa.Schema, where: Where | None = None) -> Iterator[pa.Table]:
+        """``each``, some rows at a time: whoever has seen enough reads no more of them."""
+        asked = _lists(where)
+        with self._faults():
+            for file in self.files(asked):
+                at, parquet = 0, self._parquet(file)
+                names = _stored(parquet, file, _names(columns, asked))
+                for batch in parquet.iter_batches(
+                    _BATCH, columns=names, use_threads=self._is_local
+                ):
+                    rows = self._whole(file, pa.Table.from_batches([batch]), columns.names, at)
+                    at += batch.num_rows
+                    yield delta_rs.conformed(_sifted(rows, file, asked), columns)
+
+    def read_file(
+        self, file: DataFile, columns: Sequence[str], repeated: Sequence[str] = ()
+    ) -> pa.Table:
+        """Those of these columns that a data file has, or shares, of its rows that are not deleted.
+
+        ``repeated``: columns that have few values, which are read as numbers of these.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        parquet = self._parquet(file, repeated)
+        # Not through delta-rs's own dataset: that hands Python's files to threads of Arrow's, and a process that ends
+        # soon after is aborted by them, now and then, whatever it has done. So these are read by this thread alone.
+        rows = parquet.read(_stored(parquet, file, columns), use_threads=self._is_local)
+        return self._whole(file, rows, columns)
+
+    def content(self, path: str) -> bytes:
+        """A whole file by its path below the table.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        if self._is_local:
+            return self._local(path).read_bytes()
+        data: bytes = self._handler.open_input_file(path).read()
+        return data
+
+    # Writing: each of these is one commit.
+
+    def append(
+        self, rows: Rows, partition_by: Sequence[str] = (), *, seen: int | None = None
+    ) -> None:
+        """Add rows; columns that an older version's table does not have are added to it.
+
+        ``partition_by``: by which columns a new table is cut into files. ``seen``: the table's version that says which
+        rows are new; -1 where there was none.
+
+        Raises:
+            TableBusy: another writer has committed since.
+        """
+        if seen not in (None, self.version):
+            raise TableBusy(self.name)
+        with self._faults():
+            self._commit(self._shaped(rows), "append", partition_by=partition_by)
+
+    def replace(
+        self, rows: Rows, column: str, values: Iterable[str], partition_by: Sequence[str] = ()
+    ) -> None:
+        """Put ``rows`` in place of all rows with one of these values in the column.
+
+        No commit where nothing goes and nothing comes. Each of the rows must have one of these values.
+
+        Raises:
+            TableBusy: another writer has added rows with such a value meanwhile.
+        """
+        new, listed = self._shaped(rows), sorted({*values})
+        if strange := {*new[column].unique().to_pylist()}.difference(listed):
+            raise ValueError(f"{self.name}: rows with {strange} in {column} take no row's place")
+        with self._faults():
+            if self.table is None:
+                self._commit(new, "append", partition_by=partition_by)
+            elif not new.num_rows and not self.read([column], {column: listed}).num_rows:
+                return
+            elif len(listed) <= MOST_VALUES and (
+                column in self._cut_by or not self._has_times_of_spark()
+            ):
+                # Of the very version that was read: what came since makes Delta refuse.
+                quoted = ", ".join("'" + one.replace("'", "''") + "'" for one in listed)
+                self._commit(new, "overwrite", predicate=f"{column} IN ({quoted})")
+            else:
+                every = self.read(self.schema)
+                others = every.filter(pc.invert(_is_among(every[column], listed)))
+                whole = pa.concat_tables([others, new], promote_options="default")
+                self._commit(whole, "overwrite")
+
+    def replace_windows(self, rows: Rows, windows: Iterable[str]) -> None:
+        """Put ``rows`` in place of all rows of these windows."""
+        self.replace(rows, "window", windows)
+
+    def put_windows(self, rows: pa.Table, windows: Iterable[str]) -> int:
+        """``replace_windows`` in a table that is cut by them; how many rows Delta says it wrote."""
+        before = self.version
+        self.replace(rows, "window", windows, ["window"])
+        return 0 if self.version == before else self.rows_written()
+
+    def rewrite(
+        self,
+        rows: Rows,
+        properties: Mapping[str, str] | None = None,
+        constraint: tuple[str, str] | None = None,
+    ) -> None:
+        """Put these rows in place of the whole table; ``properties``: it is made again, with these.
+
+        They are set last: a table without them was left by a dead run, and is made again. The ``constraint`` is a name
+        and a condition, which holds for these rows.
+        """
+        with self._faults():
+            if properties is None:
+                self._commit(self._shaped(rows), "overwrite")
+                return
+            name, condition = constraint or ("", "")
+            is_kept = f"delta.constraints.{name}"
+            if self.table is not None and self.properties.get(is_kept, condition) != condition:
+                # It may name columns that the new rows do not have.
+                self.table.alter.drop_constraint(name, commit_properties=self._of_commit())
+            self._commit(self._shaped(rows), "overwrite", schema_mode="overwrite")
+            told = dict(properties)
+            if name and is_kept not in self.properties:
+                # delta-rs spells a condition anew, without the quotes of names that look like any other, and cannot
+                # read a column `interval` or `exists` then. So this brings but the protocol, and the condition follows.
+                self._there.alter.add_constraint(
+                    {name: "1 = 1"}, commit_properties=self._of_commit()
+                )
+                told[is_kept] = condition
+            if told:
+                self._set(told)
+
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """Set these of the table's properties, and leave the others."""
+        with self._faults():
+            self._set(properties)
+
+    def _set(self, properties: Mapping[str, str]) -> None:
+        self._there.alter.set_table_properties(
+            dict(properties), raise_if_not_exists=False, commit_properties=self._of_commit()
+        )
+
+    def tidy(self) -> bool:
+        """Make large files of many small ones, and remove those that nobody has needed for a week.
+
+        False where only Spark can do that: the table has marks of deleted rows, or files that Spark wrote by partition.
+        """
+        with self._faults():
+            if self.table is None:
+                return True
+            if not self.may_be_written or self._marks:
+                return False
+            if not self._has_times_of_spark():
+                self.table.optimize.compact(commit_properties=self._of_commit())
+            elif self._cut_by:
+                return False
+            else:
+                self._commit(self.read(self.schema), "overwrite")
+            self.table.vacuum(retention_hours=KEPT_FILES_FOR_HOURS, dry_run=False)
+            # These commits may have passed the number that would have had one.
+            self._checkpoint()
+        return True
+
+    def _commit(
+        self,
+        rows: pa.Table,
+        mode: Literal["append", "overwrite"],
+        *,
+        schema_mode: Literal["merge", "overwrite"] = "merge",
+        predicate: str | None = None,
+        partition_by: Sequence[str] = (),
+    ) -> None:
+        """Commit these rows.
+
+        Raises:
+            LeaseLost: this process may write no more.
+        """
+        how: dict[str, Any] = {"mode": mode, "schema_mode": schema_mode, "predicate": predicate}
+        if self.table is None:
+            how |= {"partition_by": [*partition_by] or None, "predicate": None}
+            how["storage_options"] = delta_rs.options(self.warehouse)
+            if is_on_store(self.warehouse):
+                # One that another has made meanwhile is not to be added to, nor replaced.
+                how |= {"mode": "error", "schema_mode": None}
+        target = delta_rs.address(self.path) if self.table is None else self.table
+        write_deltalake(target, rows, commit_properties=self._of_commit(), **how)
+        # Other files have other marks.
+        vars(self).pop("_marks", None)
+        if self.table is None:
+            self.table = delta_rs.opened(self.path, self.warehouse)
+            return
+        delta_rs.note_commit(self.table)
+        if self.version % CHECKPOINT_EVERY == 0:
+            self._checkpoint()
+
+    def _of_commit(self) -> CommitProperties | None:
+        """What delta-rs has to know of a commit that is made now; looks at the leases first.
+
+        Raises:
+            LeaseLost: this process may write no more.
+        """
+        if not is_on_store(self.warehouse):
+            return None
+        check_leases(self.warehouse)
+        return CommitProperties(max_commit_retries=0)
+
+    def _checkpoint(self) -> None:
+        """Write down the table's state as of its newest commit; where that fails, readers read some commits more."""
+        try:
+            self._there.create_checkpoint()
+        except Exception as fault:  # whatever it is, the commits stand
+            _LOG.warning("no checkpoint of %s at version %s: %s", self.path, self.version, fault)
+
+    def _shaped(self, rows: Rows) -> pa.Table:
+        """Rows to be written: with the columns that Weir gives the table, or with those that they have."""
+        if self.columns is None:
+            return rows if isinstance(rows, pa.Table) else pa.Table.from_pylist([*rows])
+        schema = _nullable(self.columns)
+        if isinstance(rows, pa.Table):
+            return delta_rs.conformed(rows, schema)
+        return pa.Table.from_pylist([*rows], schema=schema)
+
+    # How its files are read.
+
+    @property
+    def _there(self) -> DeltaTable:
+        assert self.table is not None  # whoever asks has written it, or knows that it is there
+        return self.table
+
+    @property
+    def _cut_by(self) -> list[str]:
+        """The columns by which it is partitioned, whose values are in its log, not in its files."""
+        return [] if self.table is None else [*self.table.metadata().partition_columns]
+
+    def _faults(self) -> AbstractContextManager[None]:
+        return naming_store_faults(self.name, self.warehouse)
+
+    def _wanted(self, columns: Columns | None) -> pa.Schema:
+        if isinstance(columns, pa.Schema):
+            return columns
+        known = self.schema if self.columns is None else _nullable(self.columns)
+        return known if columns is None else pa.schema([known.field(name) for name in columns])
+
+    def _rows(
+        self, file: DataFile, wanted: pa.Schema, asked: Mapping[str, Sequence[str]]
+    ) -> pa.Table:
+        rows = self.read_file(file, _names(wanted, asked))
+        return delta_rs.conformed(_sifted(rows, file, asked), wanted)
+
+    def _whole(
+        self, file: DataFile, rows: pa.Table, columns: Sequence[str], at: int = 0
+    ) -> pa.Table:
+        """Rows of a file, from the one with this number on: those that are not deleted, with what they share."""
+        marks = self._marks.get(_last(file.path))
+        if marks is not None:
+            # Rows behind the end of the marks are all there.
+            some = marks[at : at + rows.num_rows]
+            rest = pa.repeat(pa.scalar(True), rows.num_rows - len(some))
+            rows = rows.filter(pa.concat_arrays([some, rest]))
+        for column, value in file.values.items():
+            if column in columns:
+                shared = pa.repeat(pa.scalar(value, pa.string()), rows.num_rows)
+                rows = rows.append_column(column, shared)
+        return rows
+
+    @cached_property
+    def _marks(self) -> Mapping[str, pa.BooleanArray]:
+        """Of each file with rows that are marked as deleted and still in it: which of its rows are there."""
+        if self.table is None:
+            return {}
+        if "deletionVectors" not in (self.table.protocol().reader_features or ()):
+            return {}
+        marked = pa.table(self.table.deletion_vectors())
+        names = (_last(path) for path in marked["filepath"].to_pylist())
+        return {name: rows.values for name, rows in zip(names, marked[1], strict=True)}
+
+    def _has_times_of_spark(self) -> bool:
+        """True where a file has times as Spark writes them: rewriting it, delta-rs would turn far ones into others.
+
+        It reads them as nanoseconds when it rewrites the rows that stay; pyarrow can be told not to.
+        """
+        return any(
+            column.physical_type == "INT96"
+            for file in self.files()
+            for column in self._parquet(file).schema
+        )
+
+    def _parquet(self, file: DataFile, repeated: Sequence[str] = ()) -> pq.ParquetFile:
+        """A data file, to be read column by column; times are in microseconds.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        if self._is_local:
+            return _parquet_of(self._local(file.path), repeated)
+        if file.size > _WHOLE_BYTES:
+            return _parquet_of(self._handler.open_input_file(file.path), repeated)
+        what = (self.path, file.path, file.size)
+        known = delta_rs.kept_content(what)
+        data = self.content(file.path) if known is None else known
+        parquet = _parquet_of(pa.BufferReader(data), repeated)
+        if known is None:
+            delta_rs.keep_content(what, data)
+        return parquet
+
+    @cached_property
+    def _handler(self) -> DeltaStorageHandler:
+        return DeltaStorageHandler(delta_rs.address(self.path), delta_rs.options(self.warehouse))
+
+    @property
+    def _is_local(self) -> bool:
+        return "://" not in self.path or self.path.startswith("file://")
+
+    def _local(self, path: str) -> Path:
+        return Path(self.path.removeprefix("file://"), path)
+
+
+def at_once(work: Callable[[Item], pa.Table], items: Iterable[Item]) -> list[pa.Table]:
+    """What the work makes of each item, some at once: a store answers slowly, and many at a time."""
+    with ThreadPoolExecutor(_READERS) as readers:
+        return [*readers.map(work, items)]
+
+
+def _parquet_of(source: object, repeated: Sequence[str]) -> pq.ParquetFile:
+    # Spark writes times as INT96, which are read as nanoseconds unless said: those end in the year 2262.
+    return pq.ParquetFile(
+        source, pre_buffer=False, coerce_int96_timestamp_unit="us", read_dictionary=[*repeated]
+    )
+
+
+def _stored(parquet: pq.ParquetFile, file: DataFile, columns: Sequence[str]) -> list[str]:
+    """Those of the columns that are read of the file itself: Spark writes into it what its rows share, too."""
+    there = {*parquet.schema_arrow.names}.difference(file.values)
+    return [one for one in columns if one in there]
+
+
+def _sifted(rows: pa.Table, file: DataFile, asked: Mapping[str, Sequence[str]]) -> pa.Table:
+    """The rows with one of the texts in each column; what the whole file shares was looked at before."""
+    for column, texts in asked.items():
+        if column in file.values:
+            continue
+        if column not in rows.column_names:
+            return rows.slice(0, 0)
+        rows = rows.filter(_is_among(rows[column], texts))
+    return rows
+
+
+def _names(wanted: pa.Schema, asked: Mapping[str, Sequence[str]]) -> list[str]:
+    """The columns that are read of a file: those that are wanted, and those that say which rows are."""
+    return [*dict.fromkeys((*wanted.names, *asked))]
+
+
+def _lists(where: Where | None) -> dict[str, list[str]]:
+    return {column: [*texts] for column, texts in (where or {}).items()}
+
+
+def _is_among(column: pa.ChunkedArray, texts: Iterable[str]) -> pa.ChunkedArray:
+    return pc.is_in(column, pa.array([*texts], pa.string()))
+
+
+def _last(path: str) -> str:
+    """The name of a file itself, of which no two of a table have the same: logs quote the folders differently."""
+    return path.rpartition("/")[2]
+
+
+def _nullable(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_nullable(True) for field in schema])

@@ -1,0 +1,172 @@
+"""The warehouse: its layers, where each Delta table lies, and the one Spark session that reads and writes them.
+
+Put a new kind of table here first. A feed has one table of each layer at ``<warehouse>/<layer>/<feed>``; in gold one
+for each of its tables, at ``<warehouse>/gold/<feed>/<table>``. Every list of tables is derived from this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from assets.executors import choice
+from assets.executors.choice import Choice
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.leases import SECONDS
+from assets.storage.spark_table import SparkTable
+from transforms.errors import UnknownKey
+from transforms.feed.names import UNFIT_IN_TABLE_NAMES
+from transforms.record import DEFAULT_LIMITS, Limits
+
+
+class Layer(StrEnum):
+    """A kind of table; its value is its folder, and its name in SQL."""
+
+    BRONZE = "bronze"
+    """Every record that landed, verbatim; it only grows."""
+    SILVER = "silver"
+    """Every change that an event of a window makes, typed and with its key."""
+    QUARANTINE = "quarantine"
+    """Every event that could not be taken, with the reason."""
+    GOLD = "gold"
+    """The current rows of each table, its tombstones, and its history where it keeps one."""
+    ACCOUNTING = "accounting"
+    """What became of the events of each window and table, in numbers."""
+    PROGRESS = "progress"
+    """Which windows are finished, and what had been read of them then."""
+    TRANSACTIONS = "transactions"
+    """Transactions that no single window holds whole."""
+    OFFSETS = "offsets"
+    """How far a consumer has come in every tablet of a YugabyteDB stream."""
+    DECISIONS = "decisions"
+    """What people decided about the feed."""
+    REPAIRED = "repaired"
+    """Records that were in quarantine, and whose window then took them."""
+    BASE = "base"
+    """What keys were where compaction has cut their history."""
+    COMPACTED = "compacted"
+    """The identities of the events that compaction has folded into base rows."""
+    LEDGER = "ledger"
+    """What each commit of bronze brought."""
+    LANDED = "landed"
+    """Which object generations a run found in the landing before bronze had them, of feeds with transactions."""
+    RUNS = "runs"
+    """How many rows gold had after each run."""
+    DRIFT = "drift"
+    """What a stream had that the feed file did not declare, when a run first met it."""
+
+
+# The warehouse: where each Delta table lies, and the one Spark session that reads and writes them.
+# Tables are at ``<warehouse>/<layer>/<feed>[/<table>]`` and readable by path, without a metastore.
+
+
+_UNFIT: Final = re.compile(UNFIT_IN_TABLE_NAMES)
+
+
+MOST_TABLES: Final = 1_000
+
+
+@lru_cache(maxsize=1)
+def _planned_once(session: SparkSession) -> SparkSession:
+    other = session.newSession()
+    other.conf.set("spark.sql.adaptive.enabled", "false")
+    return other
+
+
+class Sessions(Protocol):
+    """Where the one Spark session of this process is had, as from dagster-pyspark's resources."""
+
+    @property
+    def spark_config(self) -> Mapping[str, Any]:
+        """What the session is started with."""
+
+    @property
+    def spark_session(self) -> SparkSession:
+        """The session: started on first use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """The warehouse as a resource of Dagster's, with the run's one Spark session.
+
+    It knows nothing of Dagster: a question at the command line is to be answered before Dagster is imported.
+    ``largest_object``, ``largest_record``: in bytes; a larger one is quarantined. ``most_tables``: how many
+    gold tables are made of a feed that only its stream describes. ``lease_seconds``: how long a lease on a table of an
+    object store lasts unless it is renewed. ``executor``, ``in_process_memory``: see ``executors.choice``.
+    """
+
+    warehouse: str
+    pyspark: Sessions
+    largest_object: int = DEFAULT_LIMITS.largest_object
+    largest_record: int = DEFAULT_LIMITS.largest_record
+    most_tables: int = MOST_TABLES
+    lease_seconds: int = SECONDS
+    executor: str = choice.AUTO
+    in_process_memory: int = choice.MEMORY
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session: started on first use, one per process."""
+        return self.pyspark.spark_session
+
+    @property
+    def spark_planned_once(self) -> SparkSession:
+        """A session without adaptive execution: a query is planned once and is one job, however often it shuffles.
+
+        Spark's adaptive execution makes each shuffle a job of its own, and plans the rest again behind it. Where the
+        number of tasks is chosen by the number of records, it finds nothing to improve: silver of a small window is 6
+        jobs without it, and 11 with it.
+        """
+        return _planned_once(self.spark)
+
+    @property
+    def choice(self) -> Choice:
+        """Which executor does a piece of work."""
+        return Choice(self.executor, self.in_process_memory)
+
+    @property
+    def limits(self) -> Limits:
+        """How large an object of a landing may be, and a record of it."""
+        return Limits(self.largest_object, self.largest_record)
+
+    def with_warehouse(self, warehouse: str, pyspark: Sessions | None = None) -> Lake:
+        """A lake with these settings for another warehouse, and for another session where one is given."""
+        return replace(self, warehouse=warehouse, pyspark=pyspark or self.pyspark)
+
+    def by(self, executor: str, memory: int | None = None) -> Lake:
+        """This lake with another executor, and with so many bytes of memory for work in this process."""
+        bytes_of = self.in_process_memory if memory is None else memory
+        return replace(self, executor=executor, in_process_memory=bytes_of)
+
+    def table(self, layer: Layer, feed: str, table: str | None = None) -> SparkTable:
+        """The table at ``<warehouse>/<layer>/<feed>[/<table>]``, for Spark to read and write; it need not exist yet."""
+        return SparkTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
+
+    def path(self, layer: Layer, feed: str, table: str | None = None) -> str:
+        """Where that table is, or will be.
+
+        Raises:
+            UnknownKey: no table can have this name, which would lead out of the layer's folder.
+        """
+        for name in (feed, table):
+            if name is not None and (not feed or _UNFIT.search(name)):
+                raise UnknownKey(f"{layer}.{feed}: no table can be called {name!r}")
+        parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
+        return "/".join(parts)
+
+    def in_process_table(
+        self, layer: Layer, feed: str, table: str | None = None, *, columns: pa.Schema | None = None
+    ) -> InProcessTable:
+        """The table at ``path`` as it is now, for this process to read and write without a session.
+
+        ``columns``: those that Weir gives it, where they are its own and not of a feed's declaration.
+        """
+        name = ".".join([layer, feed] + ([table] if table else []))
+        return InProcessTable.at(name, self.path(layer, feed, table), self.warehouse, columns)

@@ -1,0 +1,102 @@
+"""``weir epoch``: where a source's positions start again, decided by a person and recorded for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+from assets.audit import epoch_effects
+from assets.control import compacted, decisions, discovered_tables
+from assets.storage.lake import Lake
+from orchestration.cli import session
+from orchestration.cli.options import Place
+from orchestration.console import put, put_json
+from orchestration.feeds.faults import Unfit
+from orchestration.feeds.policies import DeclaredEpoch, epoch_from
+from transforms.errors import DecisionRefused
+from transforms.feed.decisions import Epoch
+from transforms.feed.feed import Feed
+
+
+def open_epoch(
+    place: Place,
+    name: str,
+    declared: DeclaredEpoch,
+    reason: str | None,
+    is_wanted: Callable[[], bool],
+) -> None:
+    """Say what an epoch does to gold, and record that a feed's positions start again if that ``is_wanted`` then.
+
+    Raises:
+        DecisionRefused: the epoch cannot begin there, or would alter history that is compacted.
+    """
+    (feed,) = session.choose(place.feeds, [name])
+    lake = session.reached(place.warehouse)
+    tables = feed.tables
+    if declared.table is not None and declared.table not in tables:
+        # The stream may describe it.
+        tables = discovered_tables.tables_of(lake, feed)
+    try:
+        epoch = epoch_from(declared, feed.window, tables)
+    except Unfit as fault:
+        raise DecisionRefused(feed.name, str(fault)) from None
+    known = decisions.with_recorded(lake, feed)
+    if epoch in known.decisions.epochs:
+        put(f"{feed.name}: that epoch is open already; nothing was recorded")
+        return
+    _refuse_altered_past(lake, known, epoch)
+    put(f"{feed.name}: {epoch_in_words(epoch)}:")
+    for one in epoch_effects.effects_of(lake, known, epoch):
+        put(f"  {one.in_words(feed.name, epoch)}")
+    if not is_wanted():
+        put("nothing was recorded")
+        return
+    decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
+    if epoch.time is None:
+        put(
+            f"{feed.name}: without --time, everything that lands in {epoch.window} or later belongs to the new epoch,"
+            " repeats of older events included"
+        )
+    put(f"{feed.name}: recorded.")
+    put(
+        f"The windows from {epoch.window} on are due again, and the next run makes gold again from its whole history:"
+        f" `weir run --feed {feed.name}`"
+    )
+
+
+def _refuse_altered_past(lake: Lake, feed: Feed, epoch: Epoch) -> None:
+    with_it = replace(feed.decisions, epochs=(*feed.decisions.epochs, epoch))
+    facts = compacted.compaction_watermark_facts(lake, feed)
+    try:
+        compacted.refuse_altered_past(replace(feed, decisions=with_it), facts)
+    except DecisionRefused as fault:
+        raise DecisionRefused(
+            feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"
+        ) from None
+
+
+def list_epochs(place: Place, name: str, as_json: bool = False) -> None:
+    """Print the epochs of a feed, those of its file and the recorded ones."""
+    feed, lake = session.reached_feed(place, name)
+    recorded = decisions.with_recorded(lake, feed).decisions.epochs
+    epochs = sorted(recorded, key=lambda epoch: epoch.window)
+    if as_json:
+        put_json([asdict(epoch) for epoch in epochs], indent=None)
+        return
+    if not epochs:
+        put(f"{feed.name}: one epoch, from the first window on")
+    for epoch in epochs:
+        put(f"{feed.name}: {epoch_in_words(epoch)}")
+
+
+def epoch_in_words(epoch: Epoch) -> str:
+    """Where an epoch begins, in a line without an end."""
+    of = f"of table {epoch.table}" if epoch.table else "of all tables"
+    since = f" for events made at {epoch.time:%Y-%m-%d %H:%M:%S} UTC or later" if epoch.time else ""
+    rest = (
+        "; its snapshot is complete, so older rows that it does not name are removed"
+        if epoch.complete
+        else ""
+    )
+    return f"an epoch {of} from window {epoch.window} on{since}{rest}"

@@ -1,0 +1,219 @@
+"""``weir feeds``: every fault of every feed file at once (``check``), and which feeds there are (``list``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from assets.landing.probe import Probe, probe_landing
+from assets.wording import counted
+from orchestration.console import put_json, put_lines, say, waiting
+from orchestration.feeds.faults import FeedFaults
+from orchestration.feeds.load import feed_files, load_feed
+from orchestration.sheets import Grid, Sheet
+from transforms.errors import FeedMisdeclared, WeirError
+from transforms.feed.feed import Feed
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFile:
+    """One feed file: the feed that it declares, or what is wrong with it."""
+
+    name: str
+    file: Path
+    feed: Feed | None
+    faults: tuple[WeirError, ...] = ()
+
+
+def every_file(folder: Path, only: Sequence[str]) -> list[FeedFile]:
+    """The feed files of a folder, or those named, in the order of their names.
+
+    Raises:
+        FeedMisdeclared: there is no such folder, no feed file in it, or none of a name that is asked for.
+    """
+    folder = folder.expanduser().resolve()
+    files = feed_files(folder)
+    if not files:
+        fault = "there is no feed file here; write <feed>.yaml, or call `weir onboard LANDING`"
+        raise FeedMisdeclared(str(folder), "the feeds", fault)
+    for name in only:
+        if name not in files:
+            fault = "there is no such feed here"
+            raise FeedMisdeclared(str(folder), name, fault, sorted(files))
+    return [_read_file(name, files[name]) for name in only or sorted(files)]
+
+
+def _read_file(name: str, file: Path) -> FeedFile:
+    try:
+        return FeedFile(name, file, load_feed(file))
+    except FeedFaults as several:
+        return FeedFile(name, file, None, several.faults)
+    except WeirError as fault:
+        return FeedFile(name, file, None, (fault,))
+
+
+# ``weir feeds check``: every fault of every feed file at once, and whether the landings can be reached.
+
+
+_AT = re.compile(r"line (\d+), column (\d+): ")
+_LINE = re.compile(r"line (\d+)")
+
+
+def check_feeds(folder: Path, only: Sequence[str], *, probes: bool, as_json: bool) -> int:
+    """Print what is wrong with the feed files, or a line for each that is sound; returns the exit code.
+
+    Args:
+        folder: the feed files.
+        only: the feeds that are asked for; all where none is named.
+        probes: whether the landings are looked at, too.
+        as_json: print it for programs.
+    """
+    files = every_file(folder, only)
+    found: Mapping[str, Probe] = {}
+    if probes and any(one.feed for one in files):
+        say("looking at the landings")
+        with waiting("looking at the landings"):
+            found = probed(files)
+    if as_json:
+        put_json([check_facts(one, found.get(one.name)) for one in files])
+    else:
+        for one in files:
+            put_lines(check_lines(one, found.get(one.name)))
+    wrong = [one for one in files if one.faults]
+    unreachable = [name for name, one in found.items() if one.fault]
+    if wrong or unreachable:
+        parts = [f"{counted(len(wrong), 'feed file')} with faults"] if wrong else []
+        parts += [f"{counted(len(unreachable), 'landing')} not readable"] if unreachable else []
+        say(", ".join(parts))
+        return 2
+    return 0
+
+
+def probed(files: Sequence[FeedFile]) -> dict[str, Probe]:
+    """The look at the landing of each sound feed, several at a time, by the feed's name."""
+    feeds = [one.feed for one in files if one.feed is not None]
+    with ThreadPoolExecutor(8) as pool:
+        return dict(zip([one.name for one in feeds], pool.map(probe_landing, feeds), strict=True))
+
+
+def check_lines(one: FeedFile, found: Probe | None) -> list[str]:
+    """A line for each fault with its place, or one line for a feed that is sound."""
+    if one.feed is None:
+        return [in_a_line(one, fault) for fault in one.faults]
+    tables = tables_in_words(one)
+    landing = "" if found is None else f"; landing {found.in_words()}"
+    is_good = found is None or found.fault is None
+    return [f"{one.name}: {'ok' if is_good else 'error'}, {one.feed.format}, {tables}{landing}"]
+
+
+def in_a_line(one: FeedFile, fault: WeirError) -> str:
+    """A fault as compilers write theirs: file, line and column first."""
+    place = place_of_fault(fault)
+    at = f":{place[0]}:{place[1]}" if place else ""
+    return f"{one.file}{at}: {fault_in_words(one, fault)}"
+
+
+def fault_in_words(one: FeedFile, fault: WeirError) -> str:
+    """What is wrong, without the place."""
+    return _AT.sub("", str(fault).removeprefix(f"{one.file}: "), count=1)
+
+
+def place_of_fault(fault: WeirError) -> tuple[int, int] | None:
+    """Line and column of a fault, where they are known."""
+    if not isinstance(fault, FeedMisdeclared):
+        return None
+    if found := _AT.search(str(fault)):
+        return int(found[1]), int(found[2])
+    # Of what is no YAML only the line is known.
+    line = _LINE.fullmatch(fault.key)
+    return None if line is None else (int(line[1]), 1)
+
+
+def tables_in_words(one: FeedFile) -> str:
+    """How many tables the feed file declares."""
+    count = 0 if one.feed is None else len(one.feed.tables)
+    return counted(count, "table") if count else "no table declared"
+
+
+def check_facts(one: FeedFile, found: Probe | None) -> dict[str, object]:
+    """The same for programs."""
+    faults = [
+        {
+            "line": place[0] if (place := place_of_fault(fault)) else None,
+            "column": place[1] if place else None,
+            "key": fault.key if isinstance(fault, FeedMisdeclared) else None,
+            "fault": fault_in_words(one, fault),
+        }
+        for fault in one.faults
+    ]
+    known: dict[str, object] = {"feed": one.name, "file": str(one.file), "faults": faults}
+    known["ok"] = not faults and (found is None or found.fault is None)
+    if found is not None:
+        known["landing"] = {
+            "reachable": found.fault is None,
+            "fault": found.fault,
+            "drops": None if found.fault else found.drops,
+            "all_listed": found.is_all,
+            "newest": found.newest.isoformat() if found.newest else None,
+            "left_out": found.left_out,
+            "without_date": found.without_date,
+        }
+    return known
+
+
+# ``weir feeds list``: which feeds there are, as their files declare them. It opens no landing and no table.
+
+
+HEADS = ("feed", "format", "window", "tables", "landing")
+
+
+def list_feeds(folder: Path, *, as_json: bool) -> int:
+    """Print a line for each feed; returns the exit code, 2 where a file is wrong."""
+    files = every_file(folder, ())
+    if as_json:
+        put_json([feed_facts(one) for one in files])
+    else:
+        print_list(files)
+    wrong = [one.name for one in files if one.feed is None]
+    if wrong:
+        say(f"wrong: {', '.join(wrong)}. `weir feeds check` says what is wrong.")
+    return 2 if wrong else 0
+
+
+def feed_facts(one: FeedFile) -> dict[str, object]:
+    """A feed for programs."""
+    if one.feed is None:
+        return {"feed": one.name, "file": str(one.file), "ok": False}
+    return {
+        **{"feed": one.name, "file": str(one.file), "ok": True, "format": one.feed.format},
+        **{"landing": one.feed.landing, "window": one.feed.window, "files": one.feed.files},
+        "tables": {
+            name: {"key": [*table.key], "columns": dict(table.columns)}
+            for name, table in one.feed.tables.items()
+        },
+    }
+
+
+def print_list(files: Sequence[FeedFile]) -> None:
+    """Print a line for each feed: of a landing that is long, its end is what tells."""
+    table = Grid(is_narrow=True)
+    for head in HEADS:
+        table.column(head, "anywhere")
+    for one in files:
+        if one.feed is None:
+            table.row(one.name, "(wrong)", "-", "-", "-")
+            continue
+        names = ", ".join(one.feed.tables) or "as the stream says"
+        table.row(one.name, one.feed.format, one.feed.window, names, _short(one.feed.landing))
+    Sheet().grid(table)
+
+
+def _short(landing: str) -> str:
+    """A folder below the one where the command was called is named from there."""
+    path = Path(landing)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return str(path.relative_to(Path.cwd()))
+    return landing

@@ -1,0 +1,386 @@
+"""``weir onboard``: from drops to a commented feed file and a preview of gold, without a table or Spark."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from assets.onboarding import preview, sample
+from assets.onboarding.preview import Preview, PreviewTable
+from assets.onboarding.sample import Sample, refuse_empty, sample_landing
+from assets.wording import counted
+from orchestration.console import complain, put_file, say, waiting
+from orchestration.feeds.faults import nearest
+from orchestration.feeds.keys import DeclaredFeed
+from orchestration.feeds.landings import landing_from
+from orchestration.feeds.load import load_feed
+from orchestration.sheets import Grid, Sheet
+from transforms.errors import FeedMisdeclared, WeirError
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.onboarding.landing_windows import LandingWindows
+from transforms.onboarding.proposal import Entry, Proposal, file_text
+from transforms.onboarding.recognition import Evidence, proposal_of_records
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asks for: see the command's options."""
+
+    landing: str
+    feeds: Path
+    format_name: str | None = None
+    name: str | None = None
+    files: str | None = None
+    writes: bool = True
+    force: bool = False
+    objects: int = 20
+
+
+def onboard(request: Request) -> int:
+    """Look at the drops, write or print the feed file, and show what gold would have; returns the exit code."""
+    check_format(request.format_name)
+    address = address_of(request.landing, request.files, request.name, request.feeds)
+    file = feed_file_of(request.feeds, address.name)
+    if request.writes and not request.force:
+        refuse_existing(file)
+    feed = Feed(address.name, "", address.landing, files=address.files or "**")
+    with waiting("reading a sample"):
+        found = sample_landing(feed, request.objects, lambda what: say(f"  {what}"), say_windows)
+    refuse_empty(found)
+    say(f"{_read_in_words(found)}; nothing is written but the feed file")
+    with waiting("recognising the format"):
+        evidence = sample.recognise(found, request.format_name)
+        feed = sample.feed_of(found, evidence, address.files)
+        proposal = proposal_of_records(feed, found.records(feed))
+    draft = drafted(feed, address, found.windows, evidence, proposal)
+    for line in draft.lines:
+        say(line)
+    for note in (*proposal.notes, *evidence.elsewhere, *not_read(found, feed)):
+        say(f"check: {note}")
+    return finish(request, file, draft, found)
+
+
+def check_format(name: str | None) -> None:
+    """Refuse a format that there is none of.
+
+    Raises:
+        FeedMisdeclared: the name is no format's.
+    """
+    if name is not None and name not in FORMATS:
+        fault = f"{name!r} is not a format{nearest(name, FORMATS)}"
+        raise FeedMisdeclared("weir onboard", "--format", fault, sorted(FORMATS))
+
+
+def say_windows(found: LandingWindows) -> None:
+    """Say which windows the landing has, and what each of them is from."""
+    for line in windows_in_words(found):
+        say(line)
+    if found.names:
+        say("reading a sample of the objects:")
+
+
+def _read_in_words(found: Sample) -> str:
+    if found.of_topics:
+        of = counted(found.listed, "record")
+        return f"{counted(len(found.of_topics), 'record')} of {of} read"
+    more = "" if found.is_all_listed else "more than "
+    cut = sum(one.is_cut for one in found.objects)
+    part = f" ({counted(cut, 'object')} only at the beginning)" if cut else ""
+    objects = counted(found.listed, "object")
+    return f"{len(found.objects)} of {more}{objects} read, {found.size:,} bytes in all{part}"
+
+
+def not_read(found: Sample, feed: Feed) -> Iterator[str]:
+    """Sentences on objects in the landing that the feed would leave out."""
+    drops = set(found.drops_of(feed))
+    names = [name for name in found.names() if name not in drops]
+    for what, some in (("by their names", names), ("as no drops", [*found.left_out])):
+        if some:
+            first = "; ".join(some[:3]) + ("; …" if len(some) > 3 else "")
+            yield f"the feed leaves out {what}: {first}."
+
+
+def next_command(request: Request, feed: Feed) -> str:
+    """What a person would call now."""
+    is_usual = str(request.feeds) in ("feeds", os.environ.get("WEIR_FEEDS"))
+    where = "" if is_usual else f" --feeds {request.feeds}"
+    if not request.writes:
+        return f"weir onboard {request.landing}{where}, which writes the file"
+    return f"weir run --feed {feed.name}{where}"
+
+
+def finish(request: Request, file: Path, draft: Draft, found: Sample) -> int:
+    """Write or print the file, and show what a feed with it makes of the sample."""
+    if request.writes:
+        write_feed_file(file, draft.text)
+        say(f"wrote {file}")
+    else:
+        put_file(draft.text)
+    try:
+        feed = loaded_draft(draft)
+    except WeirError as fault:
+        complain(f"the proposal has to be repaired before it can be used: {fault}")
+        return 2
+    with waiting("making the preview"):
+        # Cut again: what a header of CSV is depends on the tables.
+        seen = preview.preview(feed, found.records(feed))
+    show_preview(feed, seen, to_stdout=request.writes)
+    if not seen.tables:
+        say("Nothing of the sample would come to gold: repair what is named above first.")
+    say(f"Try next: {next_command(request, feed)}")
+    return 0
+
+
+# The landing as a person names it on the command line: its address, and the name that a feed of it would have.
+
+
+_TIME: Final = re.compile(r"(?:dt|date|day|hour|hr|year|month|tablet|stream)=.*|[0-9T:Z_-]+")
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A landing: ``landing`` as Weir reads it, ``written`` as the feed file has it, relative to that file.
+
+    ``files``: which objects are drops, where the person says so; ``name``: the feed's name.
+    """
+
+    landing: str
+    written: str
+    files: str | None
+    name: str
+
+
+def address_of(text: str, files: str | None, name: str | None, feeds: Path) -> Address:
+    """The address of a landing; a single file is its folder, with that file alone.
+
+    Raises:
+        FeedMisdeclared: it is no address, or the feed's name is none.
+    """
+
+    def misdeclared(key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
+        return FeedMisdeclared("weir onboard", "LANDING" if key == "landing" else key, fault, known)
+
+    is_folder = "://" not in text
+    path = Path(text).expanduser()
+    if is_folder and path.is_file():
+        text, files, path = str(path.parent), files or path.name, path.parent
+    # Any format that reads topics will do: only the landing's form is checked.
+    declared = DeclaredFeed(format="debezium", landing=text)
+    landing = landing_from(declared, Path.cwd(), misdeclared)
+    written = landing
+    if is_folder and not path.is_absolute() and not text.startswith("~"):
+        written = os.path.relpath(landing, feeds.expanduser().resolve())
+    found = name or name_of(landing)
+    if not _NAME.fullmatch(found):
+        fault = "a feed's name is lower-case letters, digits and _, a letter first"
+        raise misdeclared("--name", f"{found!r}: {fault}")
+    return Address(landing, written, files, found)
+
+
+def name_of(landing: str) -> str:
+    """The name that a feed of the landing has unless another is given: its last part that is no date."""
+    parts = [part for part in re.split(r"[/,]", landing.rstrip("/")) if part]
+    telling = [part for part in parts if not _TIME.fullmatch(part)]
+    last = (telling or parts or ["feed"])[-1]
+    plain = re.sub(r"[^a-z0-9]+", "_", last.lower()).strip("_")
+    return plain if re.match(r"[a-z]", plain) else f"feed_{plain}".rstrip("_")
+
+
+# The feed file that `weir onboard` writes: its text, its place, and the feed that it declares.
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A feed file that is proposed: its text, the same with an absolute landing, and lines on it for a person."""
+
+    name: str
+    text: str
+    absolute: str
+    lines: tuple[str, ...]
+
+
+def drafted(
+    feed: Feed,
+    address: Address,
+    windows: LandingWindows | None,
+    evidence: Evidence,
+    proposal: Proposal,
+) -> Draft:
+    """The feed file by all that was found.
+
+    Args:
+        feed: its format and files.
+        address: where the drops lie.
+        windows: of the objects; None for topics.
+        evidence: what speaks for the format.
+        proposal: its tables, or what its format has in their place.
+    """
+    marks = evidence.lines() or ["--format alone: no record of the sample has one of its marks"]
+    lines = [f"format {feed.format}", *(f"  {one}" for one in marks)]
+    size, why = ("hour", "by the records' timestamps")
+    if windows is not None:
+        size, why = windows.size, windows.why
+    else:
+        lines.append(f"window {size}: {why}")
+    lines += [f"table {one.name}: {one.says}" for one in proposal.found]
+    head = [
+        f"Feed {feed.name}: written by `weir onboard` from a sample. Look at all that is called a guess.",
+        f"Recognised by {'; '.join(marks)}",
+    ]
+
+    def text(landing: str) -> str:
+        entries = [Entry("format", feed.format), Entry("landing", landing)]
+        if feed.files is not None and not feed.reads_topics:
+            entries.append(Entry("files", feed.files, "the objects that are drops"))
+        entries.append(Entry("window", size, why))
+        if windows is not None and windows.window_path is not None:
+            part = "the part of a path that says its window"
+            entries.append(Entry("window_path", windows.window_path, part))
+        return file_text(_wrapped(head), [*entries, *proposal.entries])
+
+    return Draft(feed.name, text(address.written), text(address.landing), tuple(lines))
+
+
+def _wrapped(head: Sequence[str]) -> list[str]:
+    return [part for line in head for part in textwrap.wrap(line, 116, break_on_hyphens=False)]
+
+
+def feed_file_of(feeds: Path, name: str) -> Path:
+    """Where the feed file of a name goes."""
+    return feeds.expanduser().resolve() / f"{name}.yaml"
+
+
+def refuse_existing(file: Path) -> None:
+    """Refuse to write over a feed file.
+
+    Raises:
+        FeedMisdeclared: there is one already.
+    """
+    for one in (file, file.with_suffix(".yml")):
+        if one.exists():
+            fault = "there is one already: give the feed another name with --name, write over it with --force, or"
+            raise FeedMisdeclared(
+                str(one), "the feed file", f"{fault} look at the proposal with --print"
+            )
+
+
+def write_feed_file(file: Path, text: str) -> None:
+    """Write the feed file; its folder is made where there is none.
+
+    Raises:
+        FeedMisdeclared: it cannot be written there.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise FeedMisdeclared(
+            str(file), "the feed file", f"cannot be written: {fault.strerror}"
+        ) from fault
+
+
+def loaded_draft(draft: Draft) -> Feed:
+    """The feed that the proposal declares, as `weir run` would read it.
+
+    Raises:
+        FeedMisdeclared: it is no valid feed file.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{draft.name}.yaml"
+        file.write_text(draft.absolute, encoding="utf-8")
+        return load_feed(file)
+
+
+# How a landing's windows read, and a preview of gold: a few rows of each table, and what would go to quarantine.
+
+
+_MOST_RULES: Final = 5
+_BY_TIME: Final = (
+    "by when an object was last modified, as its path has no date that is known (the key window_path of the feed file"
+    " can name the place of one)"
+)
+_MOST_ROWS: Final = 5
+_MOST_TABLES: Final = 20
+_MOST_COLUMNS: Final = 8
+_WIDEST: Final = 24
+
+
+def windows_in_words(found: LandingWindows) -> Iterator[str]:
+    """How many windows there are, and a line for each part of the paths that says them, with an object."""
+    if not found.names:
+        return
+    first, last = found.names[0], found.names[-1]
+    span = first if first == last else f"{first} to {last}"
+    yield f"{counted(len(found.names), 'window')} of one {found.size}, {span}:"
+    for rule in found.rules[:_MOST_RULES]:
+        by = f"by {rule.shape} in the path" if rule.shape else _BY_TIME
+        counts = f"{counted(rule.windows, 'window')}, {counted(rule.objects, 'object')}"
+        yield f"  {by}: {counts}; {rule.example} is of {rule.window}"
+    if more := found.rules[_MOST_RULES:]:
+        yield f"  and {counted(sum(one.objects for one in more), 'object')} by {len(more)} other ways"
+
+
+def show_preview(feed: Feed, found: Preview, *, to_stdout: bool) -> None:
+    """Print the preview; to standard error, where standard output has the feed file."""
+    sheet = Sheet() if to_stdout else Sheet.of_progress()
+    line = sheet.line
+    counts = found.counts
+    line("")
+    line(
+        f"Preview of gold, from {counted(found.records, 'record')} of the sample: {counts['events']:,} events"
+        f" = {counts['changes']:,} changes + {counts['duplicates']:,} duplicates"
+        f" + {counts['quarantined']:,} quarantined + {counts['control'] + counts['held']:,} other."
+    )
+    for table in found.tables[:_MOST_TABLES]:
+        line("")
+        deleted = f", {table.deleted:,} deleted" if table.deleted else ""
+        line(f"gold.{feed.name}.{table.name}: {counted(table.rows.num_rows, 'row')}{deleted}")
+        if table.rows.num_rows:
+            sheet.grid(preview_grid(table))
+    if len(found.tables) > _MOST_TABLES:
+        line(f"and {len(found.tables) - _MOST_TABLES} more tables")
+    if not found.tables:
+        line("No gold table would come of it.")
+    line("")
+    for reason in found.quarantined:
+        line(
+            f"quarantine: {reason.count:,} {reason.reason}, the first {reason.source_location}: {reason.detail}"
+        )
+    for name, count in sorted(found.waiting.items()):
+        line(f"waiting: {counted(count, 'change')} of {name}, which is not declared")
+    for sentence in found.stopped:
+        line(f"stopped: {sentence}")
+    for word, count in sorted(found.warnings.items()):
+        line(f"noticed: {word} {count:,}")
+
+
+def preview_grid(table: PreviewTable) -> Grid:
+    """The first rows and columns of a table."""
+    shown = Grid()
+    names = table.rows.column_names
+    for name in names[:_MOST_COLUMNS]:
+        shown.column(name, "anywhere")
+    if len(names) > _MOST_COLUMNS:
+        shown.column(f"and {len(names) - _MOST_COLUMNS} more", "between words")
+    for row in table.rows.slice(0, _MOST_ROWS).to_pylist(maps_as_pydicts="strict"):
+        cells = [_text(row[name]) for name in names[:_MOST_COLUMNS]]
+        shown.row(*cells, *(["…"] if len(names) > _MOST_COLUMNS else []))
+    if table.rows.num_rows > _MOST_ROWS:
+        shown.row("…")
+    return shown
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None)
+    text = "" if value is None else str(value)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"

@@ -1,0 +1,182 @@
+"""``weir quarantine``: records that could not be taken, listed, shown, written out, or given up."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from assets.control.choice import Choice
+from assets.control.decisions import signed
+from assets.maintenance import repair
+from assets.maintenance.repair import bronze_rows, contents_of, current_payload
+from assets.quarantine import files, words
+from assets.quarantine.files import Written
+from assets.quarantine.records import Quarantine, QuarantinedRecord, Records, quarantine_of
+from assets.quarantine.words import advice_of, landed_again, shown_in_full
+from assets.wording import counted
+from orchestration.cli import session
+from orchestration.cli.options import Place
+from orchestration.console import put, put_json, put_json_text, put_lines
+
+SHOWN = 20
+"""How many records of each reason are printed at most, unless all are asked for (``--json`` has all)."""
+
+
+def list_records(place: Place, name: str, reason: str | None, state: str, *, as_json: bool) -> None:
+    """Print the records of a feed's quarantine with a reason and a state, which may be ``all``."""
+    quarantine = opened(place, name)
+    found = quarantine.records.where(state=None if state == "all" else state, reason=reason)
+    if as_json:
+        for piece in as_json_list(found):
+            put_json_text(piece)
+        return
+    put_lines(listed(quarantine, found, state))
+
+
+def as_json_list(records: Records) -> Iterator[str]:
+    """A JSON list of records, piece by piece: there may be very many."""
+    last = len(records) - 1
+    yield "["
+    for number, one in enumerate(records):
+        text = json.dumps(record_facts(one), indent=2, ensure_ascii=False)
+        yield indent(text, "  ") + ("," if number < last else "")
+    yield "]"
+
+
+def listed(quarantine: Quarantine, found: Records, state: str) -> Iterator[str]:
+    """The records in lines: how many there are by reason, and then the records."""
+    feed = quarantine.feed
+    what = "record" if state == "all" else f"{state} record"
+    if not found:
+        others = len(quarantine.records)
+        rest = f"; `--state all` lists {counted(others, 'other')}" if others else ""
+        yield f"{feed.name}: no {what} in quarantine{rest}"
+        return
+    groups = words.grouped(found)
+    yield f"{feed.name}: {counted(len(found), what)} in quarantine"
+    for group in groups:
+        yield f"{len(group.records):>7,}  {group.reason or '(unknown)'}"
+    shown = [one for group in groups for one in group.records[:SHOWN]]
+    contents = contents_of(quarantine.lake, feed, shown)
+    for group in groups:
+        yield ""
+        yield f"{group.reason}:"
+        for one in group.records[:SHOWN]:
+            yield f"  {words.record_line(one)}"
+            if one.state != "open" or one.replacement:
+                yield f"      {words.state_in_words(one)}"
+            yield f"      {words.short(contents.get(one.source_location))}"
+        if len(group.records) > SHOWN:
+            yield f"  and {len(group.records) - SHOWN:,} more"
+    if any(one.state == "open" for one in found):
+        yield ""
+        yield f"`weir quarantine show {feed.name} ID` shows one and says what to do about it"
+
+
+def show_record(place: Place, name: str, id: str, *, as_json: bool) -> None:
+    """Print all that is known of one record."""
+    quarantine = opened(place, name)
+    (record,) = quarantine.picked(Choice([id]))
+    lake, feed = quarantine.lake, quarantine.feed
+    row = bronze_rows(lake, feed, [record]).get(record.source_location)
+    others = landed_again(lake, feed, record)
+    if as_json:
+        original = None if row is None else row["payload"]
+        both = {"payload": _coded(original)}
+        if record.replacement is not None:
+            both["repaired_payload"] = _coded(record.replacement.payload)
+        advice = advice_of(feed, record, others)
+        more = record_facts(record) | both | ({"remedy": advice} if advice else {})
+        put_json(more)
+        return
+    put_lines(shown_in_full(feed, record, row, others))
+
+
+def record_facts(record: QuarantinedRecord) -> dict[str, Any]:
+    """A record as plain JSON, without its payload."""
+    object_name, generation, line, byte_offset = record.source_location
+    decided = record.decided
+    return {
+        "id": record.id,
+        "state": record.state,
+        "window": record.window,
+        "object": object_name,
+        "generation": generation,
+        "line": line,
+        "byte_offset": byte_offset,
+        "table": record.table,
+        "reason": record.reason,
+        "detail": record.detail,
+        "events": record.events,
+        "decided_at": decided.at.isoformat() if decided else None,
+        "decided_by": decided.by if decided else None,
+        "decision": decided.reason if decided else None,
+        "has_repaired_payload": record.replacement is not None,
+    }
+
+
+def _coded(payload: bytes | None) -> str | dict[str, str] | None:
+    if payload is None:
+        return None
+    try:
+        return payload.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(payload).decode()}
+
+
+# ``weir quarantine export``: records of quarantine written out as files, to be repaired in an editor.
+
+
+def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: Path | None) -> None:
+    """Write the chosen records out, or all open ones; print each file's name and what is wrong with the record."""
+    quarantine = opened(place, name)
+    feed = quarantine.feed
+    chosen = quarantine.picked(choice) if choice.ids else quarantine.open
+    chosen = chosen.where(reason=of_reason)
+    if not chosen:
+        put(f"{feed.name}: no such record is open in quarantine; nothing was written")
+        return
+    rows = bronze_rows(quarantine.lake, feed, chosen)
+    folder = to or Path(f"quarantine-{feed.name}")
+    written = [
+        Written(
+            one,
+            current_payload(one, rows[one.source_location]),
+            rows[one.source_location]["header"],
+        )
+        for one in chosen
+        if one.source_location in rows
+    ]
+    for path, one in zip(files.write_out(feed, written, folder), written, strict=True):
+        fault = f"{one.record.reason}: {one.record.detail}"
+        put(f"{path}  {one.record.where}  {fault}")
+    if gone := len(chosen) - len(written):
+        put(f"{feed.name}: bronze no longer has {counted(gone, 'record')} of these")
+    put(
+        f"{feed.name}: {counted(len(written), 'record')} in {folder}, with their source locations in {files.SIDECAR}."
+        f" Repair the files, then `weir quarantine replay {feed.name} {folder} --reason TEXT`"
+    )
+
+
+# ``weir quarantine dismiss``: records that nobody can repair are given up, so that they hold nothing up.
+
+
+def dismiss(place: Place, name: str, choice: Choice, by: str | None) -> None:
+    """Give up the chosen records of a feed's quarantine."""
+    quarantine = opened(place, name)
+    signature = signed(quarantine.feed, choice.reason, by)
+    given_up = quarantine.picked(choice)
+    put_lines(repair.dismiss_records(quarantine.lake, quarantine.feed, given_up, signature))
+
+
+# The quarantine of one feed, opened by its name and without Spark.
+
+
+def opened(place: Place, name: str) -> Quarantine:
+    """The quarantine of the feed of that name; no session is started."""
+    (feed,) = session.choose(place.feeds, [name])
+    return quarantine_of(session.reached(place.warehouse, [feed]), feed)

@@ -1,0 +1,214 @@
+"""``weir release``: deletes of whole tables that wait for a person, listed, let through, or kept from acting."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.columns.silver import SILVER_ARROW
+from assets.control import accounting, decisions
+from assets.control.choice import Choice, Listed
+from assets.gold import held_losses, tables
+from assets.gold.plan import FeedPlan
+from assets.storage.lake import Lake, Layer
+from assets.wording import counted
+from orchestration.cli import session
+from orchestration.cli.answer import Answer, Facts
+from orchestration.cli.options import Place
+from transforms.change import HOLD
+from transforms.errors import DecisionRefused
+from transforms.feed.decisions import Hold, Release
+from transforms.feed.feed import Feed
+from transforms.record import SOURCE_LOCATION
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDelete:
+    """A truncate or a drop that waits for a decision: the windows that delivered it, and its source location.
+
+    ``hold``: what gold has recorded of it; None where the feed file makes all such deletes wait.
+    """
+
+    event_id: str
+    table: str
+    operation: str
+    event_at: datetime | None
+    windows: tuple[str, ...]
+    source_location: str
+    hold: Hold | None = None
+
+
+def release(
+    place: Place, name: str, choice: Choice, as_json: bool = False, *, keeps: bool = False
+) -> None:
+    """Let the chosen deletes of a feed act, or never (``keeps``); list them where none is chosen."""
+    feed, lake = session.reached_feed(place, name)
+    answer = Answer(as_json)
+    waiting = [*held(lake, feed), *held_by_gold(lake, feed)]
+    if choice.is_made:
+        done = (keep if keeps else let_act)(lake, feed, choice, waiting, answer)
+    else:
+        list_held(feed, waiting, answer)
+        done = []
+    left = [delete for delete in waiting if delete not in done]
+    released, kept = ([], done) if keeps else (done, [])
+    answer.of(feed.name).update(
+        held=[*map(held_facts, left)],
+        released=[*map(held_facts, released)],
+        kept=[*map(held_facts, kept)],
+    )
+    answer.end_of_one(feed.name)
+
+
+def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: Answer) -> None:
+    """Say which deletes wait, and how they are let through."""
+    for delete in waiting:
+        at = f" at {delete.event_at:%Y-%m-%d %H:%M:%S}" if delete.event_at else ""
+        answer.line(f"{delete.event_id[:12]}  {in_words(feed, delete, at)}")
+    advice = f"; `weir release {feed.name} ID` or `--all` lets them act" if waiting else ""
+    if any(one.hold for one in waiting):
+        advice += ", and `--keep` keeps the rows for good"
+    answer.line(f"{feed.name}: {counted(len(waiting), 'held delete')}{advice}")
+
+
+def let_act(
+    lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
+) -> list[HeldDelete]:
+    """Record the decision in an open warehouse, and say so of each delete as soon as it is true; returns them.
+
+    Raises:
+        DecisionRefused: an id that was typed is the beginning of none, or of more than one.
+    """
+    listed = Listed(feed, "release", "held delete")
+    chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
+    now = datetime.now(UTC)
+    of_records = of_same_records(waiting, chosen)
+    for delete in of_records:
+        decision = Release(delete.event_id, delete.windows)
+        decisions.release(lake, feed, decision, now, choice.reason)
+        answer.line(f"{feed.name}: released: {in_words(feed, delete)}")
+    if chosen:
+        answer.line(f"The next run lets this act: `weir run --feed {feed.name}`")
+    return of_records
+
+
+def keep(
+    lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
+) -> list[HeldDelete]:
+    """Record that the chosen deletes never act, so that gold keeps the rows; returns them.
+
+    Raises:
+        DecisionRefused: an id that was typed is the beginning of none, or of more than one; or the feed file makes it
+            wait.
+    """
+    listed = Listed(feed, "release", "held delete")
+    chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
+    for delete in chosen:
+        if delete.hold is None:
+            raise DecisionRefused(
+                feed.name,
+                f"{in_words(feed, delete)}, waits because the feed file says so; it does nothing until it is released",
+            )
+    holds = [replace(delete.hold, reason=Hold.KEPT) for delete in chosen if delete.hold is not None]
+    signed = decisions.Signature(datetime.now(UTC), None, choice.reason)
+    decisions.hold(lake, feed, holds, signed)
+    for delete in chosen:
+        answer.line(f"{feed.name}: never acts: {in_words(feed, delete)}")
+    return chosen
+
+
+def held_facts(delete: HeldDelete) -> Facts:
+    """A delete for programs: its id is the one that ``weir release`` takes."""
+    known = asdict(replace(delete, hold=None))
+    del known["hold"]
+    return {"id": known.pop("event_id"), **known, "windows": [*delete.windows]}
+
+
+def held(lake: Lake, feed: Feed) -> list[HeldDelete]:
+    """The whole-table deletes of a feed that wait, in the order in which they came; needs no Spark session."""
+    # One event may be of several tables: a graph's drop of everything is.
+    deliveries = defaultdict[tuple[str, str], list[Mapping[str, Any]]](list)
+    silver = lake.in_process_table(Layer.SILVER, feed.name)
+    for rows in silver.each(_READ, {"window": silver.windows - _without_any(lake, feed)}):
+        for row in rows.filter(pc.equal(rows["effect"], HOLD)).to_pylist(maps_as_pydicts="strict"):
+            if row["scope"] == {}:
+                deliveries[row["event_id"], row["table"]].append(row)
+    found = map(_held_delete, deliveries.values())
+    return sorted(found, key=lambda one: (one.windows, one.event_id, one.table))
+
+
+_READ = pa.schema(
+    [
+        SILVER_ARROW.field(name)
+        for name in ("window", "table", "operation", "effect", "scope", "event_id", "event_at")
+    ]
+    + [SILVER_ARROW.field(name) for name in SOURCE_LOCATION]
+)
+
+
+def held_by_gold(lake: Lake, feed: Feed) -> list[HeldDelete]:
+    """The deletes that gold has not applied, since they would remove too much or are not known to be meant."""
+    held = {one.table for one in decisions.with_recorded(lake, feed).decisions.held()}
+    if not held:
+        return []
+    plan = FeedPlan.read(lake, feed, [])
+    waiting = [
+        one
+        for name, table in tables.mirrors(lake, plan.feed).items()
+        if name in held
+        for one in held_losses.outstanding(plan.of_table(table, name))
+    ]
+    return [
+        HeldDelete(
+            one.event_id,
+            one.table,
+            one.operation,
+            None,
+            one.windows,
+            f"{one.source_location}: {counted(one.rows, 'row')}",
+            one,
+        )
+        for one in waiting
+    ]
+
+
+def _without_any(lake: Lake, feed: Feed) -> set[str]:
+    """The windows whose accounting says that they hold no delete: their silver need not be read."""
+    counts = defaultdict[str, int](int)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    for row in accounts.rows(["window", "held", "declaration"]):
+        if row["declaration"] != accounting.ANNOUNCED:
+            counts[row["window"]] += row["held"]
+    return {window for window, count in counts.items() if not count}
+
+
+def _held_delete(deliveries: Sequence[Mapping[str, Any]]) -> HeldDelete:
+    first = min(deliveries, key=lambda row: tuple(row[name] for name in SOURCE_LOCATION))
+    times = [row["event_at"] for row in deliveries if row["event_at"] is not None]
+    return HeldDelete(
+        first["event_id"],
+        first["table"],
+        first["operation"],
+        min(times, default=None),
+        tuple(sorted({row["window"] for row in deliveries})),
+        f"{first['object']} line {first['line']}",
+    )
+
+
+def of_same_records(
+    waiting: Sequence[HeldDelete], chosen: Sequence[HeldDelete]
+) -> list[HeldDelete]:
+    """The chosen deletes, and the others that wait and come from the same records of bronze."""
+    source_locations = {delete.source_location for delete in chosen}
+    return [delete for delete in waiting if delete.source_location in source_locations]
+
+
+def in_words(feed: Feed, delete: HeldDelete, at: str = "") -> str:
+    """A delete in a line: what it does to which table, the source's time if wanted, and its source location."""
+    return f"{delete.operation} of gold.{feed.name}.{delete.table}{at}, {delete.source_location}"

@@ -1,0 +1,72 @@
+"""Dgraph's predicates and types as a feed file declares them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from assets.columns import dgraph_nodes
+from orchestration.feeds.faults import Misdeclared, nearest
+from orchestration.feeds.keys import DeclaredPredicate
+from transforms.feed.feed import Predicate
+from transforms.feed.names import UNFIT_IN_TABLE_NAMES
+
+TYPES: Final = (
+    *("default", "binary", "int", "float", "bool", "datetime", "geo", "uid", "string"),
+    *("password", "bigfloat", "float32vector"),
+)
+"""Dgraph's names of types as ``value_type`` has them (types/scalar_types.go of github.com/dgraph-io/dgraph)."""
+
+
+def predicates_from(
+    declared: Mapping[str, DeclaredPredicate], misdeclared: Misdeclared
+) -> dict[str, Predicate]:
+    """The predicates by name.
+
+    Raises:
+        FeedMisdeclared: a type is none of Dgraph's.
+    """
+    for name, predicate in declared.items():
+        if predicate.type is not None and predicate.type not in TYPES:
+            fault = f"{predicate.type!r} is no type of Dgraph{nearest(predicate.type, TYPES)}"
+            raise misdeclared(f"predicates.{name}.type", fault, TYPES)
+    return {
+        name: Predicate(name, predicate.type, predicate.list)
+        for name, predicate in declared.items()
+    }
+
+
+def types_from(
+    declared: Mapping[str, Sequence[str]],
+    predicates: Mapping[str, DeclaredPredicate],
+    misdeclared: Misdeclared,
+) -> dict[str, tuple[str, ...]]:
+    """The predicates of each type of nodes.
+
+    Raises:
+        FeedMisdeclared: a predicate is not declared, or two of them, or of the types, would have one name in gold.
+    """
+    tables: dict[str, str] = {}
+    for name, of_type in declared.items():
+        place = f"types.{name}"
+        if re.search(UNFIT_IN_TABLE_NAMES, name):
+            fault = "no folder can have this name, and the table of nodes needs one"
+            raise misdeclared(place, fault)
+        if twin := tables.get(name.lower()):
+            raise misdeclared(
+                place, f"differs from {twin} only in case, and SQL tells no cases apart"
+            )
+        tables[name.lower()] = name
+        columns = {column: column for column in dgraph_nodes.KEY}
+        for predicate in of_type:
+            if predicate not in predicates:
+                fault = f"{predicate!r} is not among the predicates{nearest(predicate, predicates)}"
+                raise misdeclared(place, fault, predicates)
+            column = dgraph_nodes.column_of(name, predicate)
+            if twin := columns.get(column.lower()):
+                raise misdeclared(
+                    place, f"{predicate} and {twin} would both be the column {column}"
+                )
+            columns[column.lower()] = predicate
+    return {name: tuple(of_type) for name, of_type in declared.items()}

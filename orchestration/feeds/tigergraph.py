@@ -1,0 +1,232 @@
+"""TigerGraph's vertex and edge types, and the types of their attributes, as a feed file declares them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from orchestration.feeds.column_types import UnknownType, canonical_type
+from orchestration.feeds.faults import Misdeclared, nearest
+from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
+from orchestration.feeds.tables import TableDeclarations
+from transforms.column_types import judges
+from transforms.feed.feed import EdgeType, VertexType
+from transforms.formats.tigergraph.declarations import ANY, GLOBAL, OWN_COLUMNS, stored_in
+
+_NAME: Final = re.compile(r"\w+")
+_VALUES: Final = {
+    "bigint": re.compile(r"-?\d+"),
+    "decimal(20,0)": re.compile(r"\d+"),
+    "float": re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?"),
+    "double": re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?"),
+    "boolean": re.compile(r"true|false"),
+    "timestamp": re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?"),
+    **{"array": re.compile(r"\[.*\]"), "set": re.compile(r"\[.*\]"), "map": re.compile(r"\{.*\}")},
+    "struct": re.compile(r"\{.*\}"),
+}
+
+
+def vertices_from(
+    declared: Mapping[str, DeclaredVertex], misdeclared: Misdeclared
+) -> dict[str, VertexType]:
+    """The vertex types by name.
+
+    Raises:
+        FeedMisdeclared: something in them is not valid.
+    """
+    vertices = {}
+    for name, vertex in declared.items():
+        place = f"vertices.{name}"
+        _check_name(name, place, misdeclared)
+        attributes = _attributes(place, vertex.attributes, misdeclared)
+        if twice := {key for key in vertex.key if vertex.key.count(key) > 1}:
+            raise misdeclared(f"{place}.key", f"names {min(twice)} twice")
+        defaults = _defaults(place, vertex.defaults, attributes, misdeclared)
+        graphs = _graphs(place, vertex.graph, misdeclared)
+        vertices[name] = VertexType(name, attributes, tuple(vertex.key), defaults, graphs)
+    return vertices
+
+
+def edges_from(
+    declared: Mapping[str, DeclaredEdge], misdeclared: Misdeclared
+) -> dict[str, EdgeType]:
+    """The edge types by name.
+
+    Raises:
+        FeedMisdeclared: something in them is not valid.
+    """
+    edges: dict[str, EdgeType] = {}
+    taken = {*declared}
+    for name, edge in declared.items():
+        place = f"edges.{name}"
+        _check_name(name, place, misdeclared)
+        attributes = _attributes(place, edge.attributes, misdeclared)
+        for key, ends in (("from", edge.sources), ("to", edge.targets)):
+            for end in ends:
+                if end != ANY:
+                    _check_name(end, f"{place}.{key}", misdeclared)
+        if edge.reverse is not None:
+            _check_reverse(edge, f"{place}.reverse", taken, misdeclared)
+            taken.add(edge.reverse)
+        edges[name] = EdgeType(
+            name,
+            tuple(edge.sources),
+            tuple(edge.targets),
+            attributes,
+            edge.directed,
+            edge.reverse,
+            tuple(edge.discriminator),
+            _defaults(place, edge.defaults, attributes, misdeclared),
+            _graphs(place, edge.graph, misdeclared),
+        )
+    _check_stored(edges, misdeclared)
+    return edges
+
+
+def _check_reverse(
+    edge: DeclaredEdge, place: str, taken: Collection[str], misdeclared: Misdeclared
+) -> None:
+    """Make sure that the reverse of an edge type can be: ``taken`` are the names of other edge types and reverses."""
+    assert edge.reverse is not None
+    _check_name(edge.reverse, place, misdeclared)
+    if not edge.directed:
+        fault = "is for directed edges; the two directions of an undirected one are one type"
+        raise misdeclared(place, fault)
+    if edge.reverse in taken:
+        raise misdeclared(place, f"{edge.reverse} is the name of an edge type already")
+
+
+def _check_stored(edges: Mapping[str, EdgeType], misdeclared: Misdeclared) -> None:
+    """Make sure that no two edge types have one gold table: an undirected one has two."""
+    owners: dict[str, str] = {}
+    for edge in edges.values():
+        for table in stored_in(edge):
+            owner = owners.setdefault(table, edge.name)
+            if owner != edge.name:
+                fault = f"{table} would be the gold table of {owner}, too"
+                raise misdeclared(f"edges.{edge.name}", fault)
+
+
+def baseline_from(declared: Mapping[str, str], misdeclared: Misdeclared) -> dict[str, int]:
+    """By partition, the last tid that a restored backup holds.
+
+    Raises:
+        FeedMisdeclared: something in it is no number.
+    """
+    for partition, tid in declared.items():
+        place = f"baseline.{partition}"
+        if not re.fullmatch(r"[1-9]\d{0,17}", partition):
+            raise misdeclared(place, "a partition is a number from 1 on")
+        if not re.fullmatch(r"\d{1,18}", tid):
+            raise misdeclared(place, f"{tid!r} is no tid: the LastTid of the backup's metadata")
+    return {partition: int(tid) for partition, tid in declared.items()}
+
+
+def _attributes(place: str, declared: dict[str, str], misdeclared: Misdeclared) -> dict[str, str]:
+    place = f"{place}.attributes"
+    attributes = TableDeclarations(misdeclared).columns(
+        place, declared, attribute_type, ATTRIBUTE_TYPES
+    )
+    for name in attributes:
+        # The messages' attributes of these names get the other ones, on vertices and edges alike.
+        if name.lower() in OWN_COLUMNS:
+            fault = f"is the name of a column that gold has anyway: declare it as content_{name}"
+            raise misdeclared(f"{place}.{name}", fault)
+    return attributes
+
+
+def _graphs(place: str, declared: Sequence[str], misdeclared: Misdeclared) -> tuple[str, ...]:
+    for name in declared:
+        _check_name(name, f"{place}.graph", misdeclared)
+    if len(declared) > 1 and GLOBAL in declared:
+        raise misdeclared(f"{place}.graph", "a GLOBAL type is one for all graphs: name that alone")
+    return tuple(declared)
+
+
+def _defaults(
+    place: str, declared: dict[str, str], attributes: Mapping[str, str], misdeclared: Misdeclared
+) -> dict[str, str]:
+    for name, text in declared.items():
+        key = f"{place}.defaults.{name}"
+        _check_attribute(f"{place}.defaults", name, attributes, misdeclared)
+        kind = attributes[name]
+        form = _VALUES.get(re.sub("<.*", "", kind))
+        if form and not form.fullmatch(text):
+            raise misdeclared(key, f"{text!r} is no {kind}")
+    return dict(declared)
+
+
+def _check_attribute(
+    place: str, name: str, attributes: Mapping[str, str], misdeclared: Misdeclared
+) -> None:
+    if name not in attributes:
+        fault = f"{name!r} is not among the type's attributes{nearest(name, attributes)}"
+        raise misdeclared(place, fault, attributes)
+
+
+def _check_name(name: str, place: str, misdeclared: Misdeclared) -> None:
+    if not _NAME.fullmatch(name):
+        raise misdeclared(place, f"{name!r} is no name: letters, digits and _")
+
+
+# The types of TigerGraph's attributes as a feed file declares them: TigerGraph's own names, or Spark SQL's.
+
+
+ATTRIBUTE_TYPES: Final = (
+    *("int", "uint", "float", "double", "bool", "string", "datetime", "tuple"),
+    *("list<type>", "set<type>", "map<type,type>", "tuple<name type, ...>"),
+    "or a type of Spark SQL",
+)
+
+_SIMPLE: Final = {
+    # TigerGraph's int and uint are 64 bits wide.
+    **{"int": "bigint", "integer": "bigint", "uint": "decimal(20,0)"},
+    **{"float": "float", "double": "double", "bool": "boolean", "string": "string"},
+    **{"string compress": "string", "datetime": "timestamp", "tuple": "string"},
+}
+_CONTAINER: Final = re.compile(r"(list|array|set|map)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
+_TUPLE: Final = re.compile(r"(?:tuple|struct)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
+_FIELD: Final = re.compile(r"(\w+)\s*[: ]\s*(.+)", re.DOTALL)
+
+
+def attribute_type(text: str) -> str:
+    """Give an attribute's type, TigerGraph's or Spark SQL's, in the one spelling that Weir has for it.
+
+    Raises:
+        UnknownType: It is none that an attribute can have.
+    """
+    plain = " ".join(text.lower().split())
+    if plain in _SIMPLE:
+        return _SIMPLE[plain]
+    if of_fields := _TUPLE.fullmatch(text.strip()):
+        return _tuple_type(text, of_fields[1])
+    container = _CONTAINER.fullmatch(text.strip())
+    if container is None:
+        return canonical_type(text)
+    kind, inside = container[1].lower(), container[2]
+    parts = [attribute_type(part) for part in judges.parts(inside)]
+    if len(parts) != (2 if kind == "map" else 1):
+        wants = "a key's type and a value's" if kind == "map" else "one type"
+        raise UnknownType(f"{text!r}: a {kind} has {wants}")
+    if any("<" in part and judges.fields(part) is None for part in parts):
+        raise UnknownType(f"{text!r}: what a {kind} holds must be of simple types, or tuples")
+    if kind == "map" and "<" in parts[0]:
+        raise UnknownType(f"{text!r}: the keys of a map must be of a simple type")
+    return f"{'array' if kind == 'list' else kind}<{','.join(parts)}>"
+
+
+def _tuple_type(text: str, inside: str) -> str:
+    """Give a tuple whose fields are named as Spark's struct; the names keep their spelling."""
+    fields: dict[str, str] = {}
+    for part in judges.parts(inside):
+        field = _FIELD.fullmatch(part.strip())
+        if field is None:
+            raise UnknownType(f"{text!r}: a field of a tuple is a name and a type, as in `i int`")
+        name, kind = field[1], attribute_type(field[2])
+        if "<" in kind:
+            raise UnknownType(f"{text!r}: the fields of a tuple must be of simple types")
+        if name.lower() in map(str.lower, fields):
+            raise UnknownType(f"{text!r}: has the field {name} twice")
+        fields[name] = kind
+    return f"struct<{','.join(f'{name}:{kind}' for name, kind in fields.items())}>"

@@ -1,0 +1,1 @@
+"""How people and programs learn of what Weir does: reports, metrics, messages, lineage."""

@@ -1,0 +1,248 @@
+"""The metrics of each run, for programs that watch: JSON, and OpenMetrics text for Prometheus."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from assets.control import accounting, progress, run_history
+from assets.control.run_history import EndedRun, TableSize
+from assets.storage.lake import Lake, Layer
+from orchestration.observability.run_tags import windows_of_run
+from orchestration.observability.stored_text import store_text
+from transforms.addresses import has_credentials
+from transforms.feed.feed import Feed
+from transforms.feed.windows import STEPS, parse_window
+from transforms.silver.accounting import OUTCOMES
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """One run of a feed.
+
+    ``failed``: the steps that failed. ``events``: what became of the events of the run's windows, with ``events`` their
+    sum. ``steps``: how many seconds each step took. ``checks``: how many passed, warned and failed. ``gold``: the
+    tables as they are now. ``newest_in_gold``: when the newest window that is in gold ended.
+    """
+
+    feed: str
+    run: str
+    windows: Sequence[str]
+    started_at: datetime
+    ended_at: datetime
+    failed: Sequence[str] = ()
+    events: Mapping[str, int] = field(default_factory=dict)
+    steps: Mapping[str, float] = field(default_factory=dict)
+    checks: Mapping[str, int] = field(default_factory=dict)
+    gold: Sequence[TableSize] = ()
+    newest_in_gold: datetime | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long the run took."""
+        return (self.ended_at - self.started_at).total_seconds()
+
+
+def metrics_of(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInstance) -> RunMetrics:
+    """The metrics of a run that is over, or as good as."""
+    stats = instance.get_run_step_stats(ended.run)
+    begun = [one.start_time for one in stats if one.start_time is not None]
+    in_gold = lake.in_process_table(Layer.PROGRESS, feed.name, columns=progress.PROGRESS).rows(
+        ["window"]
+    )
+    newest = max((row["window"] for row in in_gold), default=None)
+    return RunMetrics(
+        feed=feed.name,
+        run=ended.run,
+        windows=[*ended.windows],
+        started_at=datetime.fromtimestamp(min(begun), UTC) if begun else ended.ended_at,
+        ended_at=ended.ended_at,
+        failed=[one.step_key for one in stats if one.status and one.status.value == "FAILURE"],
+        events=_events(lake, feed, ended.windows),
+        steps={
+            one.step_key: round(one.end_time - one.start_time, 3)
+            for one in stats
+            if one.start_time is not None and one.end_time is not None
+        },
+        checks=_checks(instance, ended.run),
+        gold=run_history.sizes_now(lake, feed),
+        newest_in_gold=None
+        if newest is None
+        else parse_window(newest, feed.window) + STEPS[feed.window],
+    )
+
+
+def _events(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int]:
+    names = ("events", *OUTCOMES)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    rows = accounts.rows(["window", *names], {"window": windows})
+    return {name: sum(row[name] or 0 for row in rows) for name in names}
+
+
+def _checks(instance: dg.DagsterInstance, run: str) -> dict[str, int]:
+    counts = Counter({"passed": 0, "warned": 0, "failed": 0})
+    for entry in instance.all_logs(run, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION):
+        event = entry.dagster_event
+        if event is None:
+            continue
+        found = event.asset_check_evaluation_data
+        is_warning = found.severity == dg.AssetCheckSeverity.WARN
+        counts["passed" if found.passed else "warned" if is_warning else "failed"] += 1
+    return dict(counts)
+
+
+# Metrics as OpenMetrics text, which Prometheus reads; node_exporter's textfile collector takes it as well.
+# All are gauges: what is written is the state after a run, and the next run's takes its place.
+
+
+Sample = tuple[Mapping[str, str], float]
+"""The labels of a number, and the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """One metric: its name without ``weir_``, what it says, its unit ("" for none), and its numbers."""
+
+    name: str
+    says: str
+    unit: str
+    samples: Iterable[Sample]
+
+
+def text_of(metrics: RunMetrics) -> str:
+    """The metrics of a run as OpenMetrics text."""
+    lines = [line for gauge in _gauges(metrics) for line in _lines(gauge, metrics.feed)]
+    return "\n".join([*lines, "# EOF", ""])
+
+
+def _gauges(run: RunMetrics) -> Iterator[Gauge]:
+    def one(number: float) -> list[Sample]:
+        return [({}, number)]
+
+    yield Gauge("run_succeeded", "1 where the last run ended well, else 0", "", one(not run.failed))
+    yield Gauge(
+        "run_end_time_seconds", "When the last run ended", "", one(run.ended_at.timestamp())
+    )
+    yield Gauge("run_duration_seconds", "How long the last run took", "seconds", one(run.seconds))
+    yield Gauge("run_windows", "How many windows the last run had", "", one(len(run.windows)))
+    yield Gauge(
+        "run_events",
+        "Source events of the windows of the last run, by what became of them",
+        "",
+        [({"outcome": name}, run.events.get(name, 0)) for name in OUTCOMES],
+    )
+    yield Gauge(
+        "run_step_duration_seconds",
+        "How long each step of the last run took",
+        "seconds",
+        [({"step": name}, seconds) for name, seconds in run.steps.items()],
+    )
+    yield Gauge(
+        "run_checks",
+        "Checks of the last run, by their result",
+        "",
+        [({"result": name}, number) for name, number in run.checks.items()],
+    )
+    yield Gauge("gold_rows", "Rows of each gold table", "", [_of(one) for one in _rows(run)])
+    yield Gauge(
+        "gold_tombstones", "Tombstones of each gold table", "", [_of(one) for one in _dead(run)]
+    )
+    if run.newest_in_gold is not None:
+        yield Gauge(
+            "gold_newest_window_end_time_seconds",
+            "When the newest window that is in gold ended",
+            "",
+            one(run.newest_in_gold.timestamp()),
+        )
+
+
+def _rows(run: RunMetrics) -> Iterator[tuple[str, int]]:
+    return ((one.name, one.rows) for one in run.gold)
+
+
+def _dead(run: RunMetrics) -> Iterator[tuple[str, int]]:
+    return ((one.name, one.tombstones) for one in run.gold)
+
+
+def _of(table: tuple[str, int]) -> Sample:
+    return {"table": table[0]}, table[1]
+
+
+def _lines(gauge: Gauge, feed: str) -> Iterator[str]:
+    name = f"weir_{gauge.name}"
+    yield f"# TYPE {name} gauge"
+    if gauge.unit:
+        yield f"# UNIT {name} {gauge.unit}"
+    yield f"# HELP {name} {gauge.says}"
+    for labels, number in gauge.samples:
+        texts = ",".join(
+            f'{key}="{_escaped(one)}"' for key, one in {"feed": feed, **labels}.items()
+        )
+        yield f"{name}{{{texts}}} {float(number):.15g}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+# Where metrics go: into the folder that ``WEIR_METRICS`` names, or below that address in S3; nowhere by default.
+# ``weir_<feed>.prom`` is overwritten by each run; ``runs/<feed>/<when>-<run>.json`` stays.
+
+
+FOLDER = "WEIR_METRICS"
+
+
+def write_metrics(
+    lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInstance
+) -> str | None:
+    """Write the metrics of a run, if somebody wants them; returns why they could not be written, else None."""
+    folder = os.environ.get(FOLDER, "").strip().rstrip("/")
+    if not folder:
+        return None
+    if has_credentials(folder):
+        return f"{feed.name}: the metrics were not written: {FOLDER} has credentials in it; a store's belong into AWS_…"
+    try:
+        metrics = metrics_of(lake, feed, ended, instance)
+        name = f"{metrics.ended_at:%Y%m%dT%H%M%SZ}-{metrics.run[:8]}"
+        store_text(f"{folder}/runs/{feed.name}/{name}.json", json_of(metrics), "application/json")
+        store_text(f"{folder}/weir_{feed.name}.prom", text_of(metrics), OPEN_METRICS)
+    except Exception as fault:  # a run that is over has not failed because of its metrics
+        return f"{feed.name}: the metrics were not written to {folder}: {fault}"
+    return None
+
+
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+
+def json_of(metrics: RunMetrics) -> str:
+    """The metrics of a run as JSON: the parts of ``RunMetrics`` under their names, and ``succeeded``, ``seconds``."""
+    parts = asdict(metrics) | {"succeeded": not metrics.failed, "seconds": metrics.seconds}
+    windows = metrics.windows
+    parts["windows"] = {"first": windows[0], "last": windows[-1], "count": len(windows)}
+    return json.dumps(parts, indent=2, default=_as_text) + "\n"
+
+
+def _as_text(moment: object) -> str:
+    assert isinstance(moment, datetime)
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def on_failure(feed: Feed) -> dg.HookDefinition:
+    """What a job of the feed does where a step of it fails: the metrics of the run say so."""
+
+    @dg.failure_hook(name=f"metrics_of_failed_{feed.name}", required_resource_keys={"lake"})
+    def metrics_of_failed(context: dg.HookContext) -> None:
+        run = context.instance.get_run_by_id(context.run_id)
+        windows = windows_of_run(feed, {} if run is None else run.tags)
+        ended = EndedRun(context.run_id, datetime.now(UTC), windows)
+        fault = write_metrics(context.resources.lake, feed, ended, context.instance)
+        if fault:
+            context.log.warning(fault)
+
+    return metrics_of_failed

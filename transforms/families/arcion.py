@@ -1,0 +1,361 @@
+"""What Arcion's file formats share: exists flags, cursors, operations, and the way from them to an event.
+
+Put here what rows of Arcion say in whichever kind of file. Not here: how a file writes rows (``formats``).
+
+Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from transforms.change import EPOCH, SNAPSHOT, STREAM
+from transforms.event import Event, EventWarning
+from transforms.families.whole_numbers import microseconds, whole
+from transforms.fault import Fault, quoted, shown
+from transforms.json_values import MalformedJson, as_text, read
+
+_TOTALS: Final = re.compile(
+    rb"insertCount\W+([0-9]+)\W+updateCount\W+([0-9]+)\W+deleteCount\W+([0-9]+)"
+    rb"(?:\W+replaceCount\W+([0-9]+))?"
+)
+_TABLE: Final = re.compile(rb'"tableName"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\})')
+
+
+def operations_so_far(payload: bytes) -> tuple[str, int] | None:
+    """The table, as the record names it, and the sum of its totals; None of a record without any.
+
+    It is read as it stands in the record, in JSON and in CSV, whose records name no table.
+    """
+    found = [*_TOTALS.finditer(payload)]
+    if not found:
+        return None
+    # A value of the row may look like it: the totals stand behind the row.
+    total = sum(int(count or 0) for count in found[-1].groups())
+    table = _TABLE.search(payload)
+    return (table[1].decode("utf-8", "replace") if table else ""), total
+
+
+# Arcion's exists flags: which of a row's two images mention a column.
+# A flag is 0 where none does, 1 where the new one does, 2 where the old one does, 3 where both do.
+
+
+Texts = Mapping[str, str | None]
+
+Row = tuple[Texts, Texts, Texts]
+"""The new values, the old values and the flags of a row, by column."""
+
+_NEW: Final = frozenset("13")
+_OLD: Final = frozenset("23")
+_BOTH: Final = {"3"}
+FLAGS: Final = frozenset("0123")
+
+
+def flag_fault(new: Texts, old: Texts, flags: Texts) -> Fault | None:
+    """The first flag that is missing, outside 0 to 3, or contradicts what the images hold."""
+    # In a fixed order, so that the same row has the same fault however its columns stand.
+    names = sorted({*flags, *new, *old})
+    for name in names:
+        if flags.get(name) not in FLAGS:
+            return Fault(
+                "flag_out_of_range",
+                f"exists of {name} is {shown(flags.get(name))}; known: 0, 1, 2, 3",
+            )
+    for name in names:
+        flag, new_value, old_value = flags[name], new.get(name), old.get(name)
+        if (
+            (flag in ("0", "2") and new_value is not None)
+            or (flag in ("0", "1") and old_value is not None)
+            or (flag in _NEW and name not in new)
+            or (flag in _OLD and name not in old)
+        ):
+            return Fault(
+                "flag_contradicts_images",
+                f"exists of {name} is {flag}, but the new value is {quoted(new_value)}"
+                f" and the old value is {quoted(old_value)}",
+            )
+    return None
+
+
+def images_by_flags(new: Texts, old: Texts, flags: Texts) -> tuple[Texts, Texts] | None:
+    """The old and the new image, each of the columns that the flags say it mentions; None where a flag is at fault."""
+    if new.keys() == flags.keys() == old.keys() and set(flags.values()) == _BOTH:
+        # Most updates mention every column in both images.
+        return old, new
+    before: dict[str, str | None] = {}
+    after: dict[str, str | None] = {}
+    if len(flags) < len(new) or len(flags) < len(old):
+        return None
+    try:
+        for name, flag in flags.items():
+            if flag == "3":
+                after[name], before[name] = new[name], old[name]
+                continue
+            if flag == "1":
+                after[name] = new[name]
+                rest = old.get(name)
+            elif flag == "2":
+                before[name] = old[name]
+                rest = new.get(name)
+            elif flag == "0":
+                rest = new.get(name)
+                rest = old.get(name) if rest is None else rest
+            else:
+                return None
+            if rest is not None:
+                return None
+    except KeyError:
+        return None
+    return (before, after) if new.keys() <= flags.keys() and old.keys() <= flags.keys() else None
+
+
+# Arcion's cursors: where an event stands in its source's log, and when it was made and read.
+# A cursor is a JSON text. Its names carry stray blanks in the vendor's own samples (``extraction Timestamp``, ``partN
+# um``) and once lack a letter (``dscI``): blanks are removed, and that name is completed.
+# MySQL: log file number, position, logSeqNum; all three identify. MongoDB: resumeToken and seqNum; Informix: seqNum,
+# which rises through its log; these identify. Cassandra: timestamp, dscId, mutId, partNum; only the timestamp
+# identifies, since each replica has its own numbers for the same mutation.
+# Vendor: Arcion documentation, "MongoDB" (target: the cursor of its replicant) and "Informix" (source prerequisites).
+
+
+Cursor = Mapping[str, str | int | None]
+"""A cursor's fields under their mended names: whole numbers as they are, and all else as texts."""
+
+_FILE_NUMBER = re.compile(r"([0-9]+)\s*$")
+
+
+class LogEntry(NamedTuple):
+    """Where an event stands, and what of that identifies it; a number that the cursor lacks is None."""
+
+    log_position: tuple[int | None, ...]
+    identity: tuple[str | None, ...]
+
+
+IN_SNAPSHOT = LogEntry((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
+"""Rows of a snapshot stand before the stream, and in no order among each other."""
+
+
+def cursor_fields(text: str) -> Cursor:
+    """The cursor's fields; none where it is no JSON object, or where two names are one after mending.
+
+    Neither of two such could be trusted.
+    """
+    try:
+        parts = read(text)
+    except MalformedJson:
+        return {}
+    if type(parts) is not dict:
+        return {}
+    found = {
+        name: value if type(value) is int else as_text(value)
+        for name, value in zip(_repaired_names(tuple(parts)), parts.values(), strict=True)
+    }
+    return found if len(found) == len(parts) else {}
+
+
+@lru_cache(maxsize=1024)
+def _repaired_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The cursor's names: all cursors of a source have the same."""
+    return tuple(map(repaired_name, names))
+
+
+def repaired_name(name: str) -> str:
+    """The cursor's name without stray blanks and with its last letter."""
+    plain = "".join(name.split())
+    return "dscId" if plain == "dscI" else plain
+
+
+def is_of_mysql(cursor: Cursor) -> bool:
+    """True for a cursor of MySQL: it names a log file."""
+    return "log" in cursor
+
+
+def has_upserts(cursor: Cursor) -> bool:
+    """True for a cursor of Cassandra, where an insert is an upsert: it names a mutation."""
+    return "mutId" in cursor
+
+
+def log_entry_of(cursor: Cursor) -> LogEntry:
+    """The event's position in the stream, and its identity."""
+    if is_of_mysql(cursor):
+        numbers = (
+            _file_number(cursor["log"]),
+            whole(cursor.get("position")),
+            _number_or_zero(cursor, "logSeqNum"),
+        )
+        return _in_log(*numbers)
+    if "resumeToken" in cursor:
+        return _in_log(whole(cursor["resumeToken"]), _number_or_zero(cursor, "seqNum"), 0)
+    if "seqNum" in cursor:
+        return _in_log(whole(cursor["seqNum"]))
+    of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]
+    log_position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))
+    return LogEntry(log_position, _texts(log_position[:3]))
+
+
+def _in_log(*numbers: int | None) -> LogEntry:
+    log_position = (EPOCH, STREAM, *numbers)
+    return LogEntry(log_position, _texts(log_position))
+
+
+@lru_cache(maxsize=1024)
+def _file_number(log: str | int | None) -> int | None:
+    """The number that the name of a log file ends with; None where there is none."""
+    found = _FILE_NUMBER.search("" if log is None else str(log))
+    return None if found is None else whole(found[1])
+
+
+def _number_or_zero(cursor: Cursor, name: str) -> int | None:
+    """A field that a cursor may leave out: 0 where it does, None where it is no number."""
+    parts = cursor.get(name)
+    return 0 if parts is None else whole(parts)
+
+
+def _texts(numbers: tuple[int | None, ...]) -> tuple[str | None, ...]:
+    return tuple([None if one is None else str(one) for one in numbers])
+
+
+# From an Arcion row to an event: what its operation, its exists flags and its images say.
+# An exists flag says of each column which images mention it: 0 none, 1 the new one, 2 the old one, 3 both.
+
+
+FLAGS_DISAGREE = EventWarning(
+    "flags_disagree",
+    "exists_flags_agree_with_operation",
+    "An insert mentions no old values and a delete no new ones.",
+    "The events were applied by their operation; look at how the extractor writes flags.",
+)
+
+NO_COMMITS: Final = "whether a transaction is whole: the files carry no commits, so that gold may show a part of one."
+
+_OPERATIONS: Final = {
+    "I": "insert",
+    "U": "update",
+    "D": "delete",
+    # Not in the document's list, but operationcount counts replaces: a whole new row.
+    "R": "replace",
+    "INSERT": "insert",
+    "UPDATE": "update",
+    "DELETE": "delete",
+    "REPLACE": "replace",
+}
+_EFFECTS: Final = {"delete": "remove", "update": "update"}
+_EFFECTS_OF_UPSERTS: Final = {**_EFFECTS, "insert": "update"}
+"""In Cassandra an insert is an upsert."""
+
+_NONE_MENTIONED: Final[tuple[Texts, Texts]] = ({}, {})
+
+
+def operation_of(op: str | None, *, in_snapshot: bool) -> str | None:
+    """What the source did; None where opType is unknown. A row without a cursor was read by a snapshot."""
+    streamed = None if op is None else _OPERATIONS.get(op.strip(" ").upper())
+    if not in_snapshot:
+        return streamed
+    return "read" if op is None or streamed in ("insert", "replace") else None
+
+
+def operation_fault(op: str | None, operation: str | None, *, in_snapshot: bool) -> Fault | None:
+    """An opType that is unknown, or that a row without a cursor cannot have."""
+    if operation is not None:
+        return None
+    if in_snapshot and op is not None and _OPERATIONS.get(op.strip(" ").upper()):
+        return Fault(
+            "missing_cursor",
+            f"opType {shown(op)} needs a cursor to be put in order, and it is null",
+        )
+    return Fault("unknown_operation", f"opType {shown(op)} is not known; known: I, U, D, R")
+
+
+def event_of_bare_row(name: str | None, row: Row, fault: Fault | None) -> Event:
+    """The event of a snapshot's row without an envelope: it has no operation, no cursor and no flags of its own.
+
+    ``name`` is the table's, ``row`` the new values, the old values and the flags, by column. ``fault`` says why the row
+    cannot be read at all: it has no log position then.
+    """
+    entry = IN_SNAPSHOT if fault is None else None
+    mentioned = images_by_flags(*row) if fault is None else _NONE_MENTIONED
+    if mentioned is None:
+        fault = flag_fault(*row)
+    before, after = mentioned or _NONE_MENTIONED
+    return Event(
+        operation="read",
+        effect="replace",
+        name=name,
+        before=before,
+        after=after,
+        log_position=entry and entry.log_position,
+        identity=entry.identity if entry else (),
+        dedup_prefix=len(entry.identity) if entry else 0,
+        warnings=(FLAGS_DISAGREE.word,) if before and fault is None else (),
+        fault=fault,
+    )
+
+
+def event_of_row(
+    names: tuple[str | None, str | None, str | None],
+    op: str | None,
+    cursor_text: str | None,
+    row: Row,
+    fault: Fault | None,
+) -> Event:
+    """The event of one row that has an operation and a cursor, or an envelope with a null cursor (a snapshot's row).
+
+    Args:
+        names: Catalog, schema and name of the table.
+        op: The text of opType; None where there is none.
+        cursor_text: The cursor's JSON text; None for a null cursor.
+        row: The new values, the old values and the flags, by column.
+        fault: Why the row cannot be read at all.
+    """
+    in_snapshot = cursor_text is None
+    cursor: Cursor = {} if cursor_text is None else cursor_fields(cursor_text)
+    operation = operation_of(op, in_snapshot=in_snapshot)
+    entry: LogEntry | None = IN_SNAPSHOT if in_snapshot else log_entry_of(cursor)
+    if fault is not None and in_snapshot:
+        # A row that could not be read at all has no log position.
+        entry = None
+    if fault is None:
+        fault = operation_fault(op, operation, in_snapshot=in_snapshot)
+    mentioned = images_by_flags(*row) if fault is None else _NONE_MENTIONED
+    if mentioned is None:
+        fault = flag_fault(*row)
+    before, after = mentioned or _NONE_MENTIONED
+    if fault is None and entry is not None and None in entry.log_position:
+        fault = _unknown_cursor(cursor_text)
+    is_mysql = is_of_mysql(cursor)
+    effects = _EFFECTS_OF_UPSERTS if has_upserts(cursor) else _EFFECTS
+    return Event(
+        operation=operation,
+        effect=effects.get(operation or "", "replace"),
+        catalog=names[0],
+        schema=names[1],
+        name=names[2],
+        before=before,
+        after=after,
+        log_position=entry and entry.log_position,
+        identity=entry.identity if entry else (),
+        dedup_prefix=len(entry.identity) if entry else 0,
+        segment=entry.log_position[2] if entry and is_mysql else None,
+        event_at=microseconds(cursor.get("timestamp")),
+        extracted_at=microseconds(cursor.get("extractionTimestamp")),
+        warnings=() if fault is not None else _warnings(operation, before, after),
+        fault=fault,
+    )
+
+
+def _unknown_cursor(cursor_text: str | None) -> Fault:
+    return Fault(
+        "unknown_cursor",
+        f"the cursor gives no position: {shown(cursor_text)}; known: MySQL's log, position, logSeqNum,"
+        " Cassandra's timestamp, dscId, mutId, partNum, MongoDB's resumeToken, seqNum, and Informix's seqNum",
+    )
+
+
+def _warnings(operation: str | None, before: Texts, after: Texts) -> tuple[str, ...]:
+    """Whether the images contradict the operation, by which the event is taken all the same."""
+    if (before and operation in ("insert", "read")) or (after and operation == "delete"):
+        return (FLAGS_DISAGREE.word,)
+    return ()

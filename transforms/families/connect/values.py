@@ -1,0 +1,293 @@
+"""Reads one value as Connect's JSON converter writes it, into the text that the column's type accepts, or into bytes.
+
+What cannot be read stays as it is written, so that the column's type refuses it and says what stood there.
+
+Facts: Kafka Connect's JsonConverter (bytes are base64, struct and array stay JSON); Debezium's documentation, "Data
+type mappings" (what the logical names of ``io.debezium`` count, and from when). Put here how a column's values are
+read, by its type. Not here: images (``families/connect/images``), and what counts and bytes stand for
+(``value_types``).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeAlias
+
+from transforms.column_types import encodings
+from transforms.event import Value
+from transforms.families.connect import schemas
+from transforms.families.connect.schemas import Column
+from transforms.families.whole_numbers import whole
+from transforms.json_values import MalformedJson, as_text, read
+
+PLACEHOLDER: Final = "__debezium_unavailable_value"
+"""What Debezium sends unless it is told otherwise."""
+
+_HEXADECIMAL: Final = "hex:"
+
+
+class Placeholders:
+    """The stand-ins of some tables, by what the connector's setting says or said.
+
+    ``texts``: as they stand in a column of text, each with the forms of its bytes that come as a text. ``numbers``: the
+    stand-ins as a number for each byte, as texts.
+    """
+
+    __slots__ = ("_in_lists", "_maps", "_words", "numbers", "texts")
+
+    def __init__(self, settings: Iterable[str] = (PLACEHOLDER,)) -> None:
+        spelled = [one for setting in settings for one in _placeholder_bytes(setting)]
+        words = {octets.decode("utf-8", "replace") for octets in spelled}
+        as_bytes = {form for octets in spelled for form in _bytes_as_texts(octets)}
+        self.texts = frozenset(words | as_bytes)
+        self._words = tuple(words)
+        self._in_lists = self.texts | {_placeholder_uuid(octets) for octets in spelled}
+        self._maps = tuple({word: word} for word in words)
+        self.numbers = tuple(
+            # Java's bytes have a sign.
+            [str(one - 256 if one > _LARGEST else one) for one in octets]
+            for octets in spelled
+        )
+
+    def may_be_in(self, text: str) -> bool:
+        """Whether a text may be a stand-in: quickly asked, for few are."""
+        # Every text of every row is asked.
+        for word in self._words:
+            if word in text:
+                return True
+        return text in self.texts
+
+    def has(self, value: Any) -> bool:
+        """Whether a JSON value is a stand-in, in the column's type.
+
+        That is a text, bytes, a list of one of these or of a UUID, a list of the bytes' numbers, or an object; or the
+        JSON of a list or an object in a text, as columns of hstore have it.
+        """
+        if type(value) is str:
+            return value in self.texts or self._has_written(value)
+        if type(value) is dict:
+            return value in self._maps
+        if type(value) is not list:
+            return False
+        if len(value) == 1 and type(value[0]) is str and value[0] in self._in_lists:
+            return True
+        return self.has_numbers([as_text(one) for one in value])
+
+    def has_numbers(self, texts: Sequence[str | None]) -> bool:
+        """Whether numbers are those of a stand-in's bytes; of floating point they have a fraction."""
+        return bool(texts) and [(one or "").removesuffix(".0") for one in texts] in self.numbers
+
+    def _has_written(self, text: str) -> bool:
+        if text[:1] not in ("[", "{") or not self.may_be_in(text):
+            return False
+        try:
+            value = read(text)
+        except MalformedJson:
+            return False
+        return type(value) is not str and self.has(value)
+
+
+_LARGEST: Final = 127
+
+
+def _placeholder_bytes(setting: str) -> list[bytes]:
+    """The bytes that a setting stands for; where it spells them in hexadecimal, not every connector reads it so."""
+    found = [setting.encode("utf-8", "surrogatepass")]
+    if setting.startswith(_HEXADECIMAL):
+        try:
+            found.append(bytes.fromhex(setting.removeprefix(_HEXADECIMAL)))
+        except ValueError:
+            return found
+    return [octets for octets in found if octets]
+
+
+def _bytes_as_texts(octets: bytes) -> list[str]:
+    """Bytes as JSON has them, and as the modes of ``binary.handling.mode`` write them.
+
+    Postgres's connector writes them as the text itself where the mode is ``hex``.
+    """
+    return [
+        base64.b64encode(octets).decode(),
+        base64.urlsafe_b64encode(octets).decode(),
+        octets.hex(),
+    ]
+
+
+def _placeholder_uuid(octets: bytes) -> str:
+    """What stands in an array of UUIDs: Java's ``UUID.nameUUIDFromBytes``."""
+    digest = hashlib.md5(octets, usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest, version=3))
+
+
+DEFAULT_PLACEHOLDERS: Final = Placeholders()
+NO_PLACEHOLDERS: Final = Placeholders(())
+
+
+Reader: TypeAlias = Callable[[Any], Value]
+"""From a JSON value that is not null to the column's."""
+
+_NUMERIC: Final = re.compile(r"(?:tinyint|smallint|int|bigint|float|double|decimal)\b")
+_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+IN_BASE64: Final = " in base64"
+"""What stands behind a declared type where the feed file says that the values may be base64."""
+
+
+class Unsent(Exception):
+    """A value stands for one that was not sent."""
+
+
+def reader_of(
+    column: Column | None,
+    declared: str | None,
+    decimals_may_be_plain: bool,
+    placeholders: Placeholders = NO_PLACEHOLDERS,
+) -> Reader | None:
+    """How a column's values are read; None where the JSON value's own text is the value.
+
+    Args:
+        column: What the schema says of it; None where no schema does.
+        declared: The type that the feed gives it, or None. Where that is a number's, a count of days or seconds stays
+            one; where there is no schema, it alone can say what a number or a text is.
+        decimals_may_be_plain: Whether a decimal's text that reads as a number is one, and not bytes in base64.
+        placeholders: What stands for values that were not sent.
+    """
+    if column is None:
+        if declared is not None and declared.endswith(IN_BASE64):
+            return _apart_from_base64
+        return {"date": _day, "binary": _binary}.get(declared or "")
+    name = column.kind.name
+    if column.kind.type == "array" and column.items.name == schemas.DECIMAL:
+        read = _decimal(column.items.scale, decimals_may_be_plain)
+        return _all_by(read, column.items.scale or 0, placeholders)
+    if column.kind.type == "array" and column.items.name == schemas.VARIABLE_DECIMAL:
+        return _all_by(_variable_decimal, 0, placeholders)
+    if name in schemas.DATES or name in schemas.CLOCKS or name in schemas.MOMENTS:
+        is_count = declared is not None and _NUMERIC.match(declared) is not None
+        return None if is_count else _of_count(name)
+    if name == schemas.DECIMAL:
+        return _decimal(column.kind.scale, decimals_may_be_plain)
+    if name == schemas.VARIABLE_DECIMAL:
+        return _variable_decimal
+    if name in schemas.ISO:
+        return _without_zone
+    return _binary if column.kind.type == "bytes" and declared in (None, "binary") else None
+
+
+def bytes_of(text: str) -> bytes | None:
+    """What base64 stands for, with or without its padding and line breaks; None where it is none."""
+    try:
+        return binascii.a2b_base64(text, strict_mode=True)
+    except ValueError:
+        bare = text.replace("\r", "").replace("\n", "")
+    try:
+        return binascii.a2b_base64(bare + "=" * (-len(bare) % 4), strict_mode=True)
+    except ValueError:
+        return None
+
+
+def _of_count(name: str) -> Reader:
+    if name in schemas.DATES:
+        return _day
+    if name in schemas.CLOCKS:
+        return _counting(encodings.clock_text, schemas.CLOCKS[name])
+    return _counting(encodings.moment_text, schemas.MOMENTS[name])
+
+
+def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Reader:
+    def read(value: Any) -> Value:
+        number = whole(value)
+        text = None if number is None else meaning(number, per_second)
+        return as_text(value) if text is None else text
+
+    return read
+
+
+def _day(value: Any) -> Value:
+    number = whole(value)
+    text = None if number is None else encodings.day_text(number)
+    return as_text(value) if text is None else text
+
+
+def _apart_from_base64(value: Any) -> Value:
+    """A number of JSON is itself, also where its digits alone could be base64: so it gets a point."""
+    return f"{value}.0" if type(value) is int else as_text(value)
+
+
+def _binary(value: Any) -> Value:
+    found = bytes_of(value) if type(value) is str else None
+    return as_text(value) if found is None else found
+
+
+def _without_zone(value: Any) -> Value:
+    """Debezium ends dates and times without a zone in a Z all the same."""
+    text = as_text(value)
+    return None if text is None else text.rstrip("Z")
+
+
+def _decimal(scale: int | None, decimals_may_be_plain: bool) -> Reader:
+    """A decimal as its exact text: a JSON number, a number in a text, or the unscaled number's bytes in base64."""
+
+    def read(value: Any) -> Value:
+        if type(value) is not str or scale is None:
+            return as_text(value)
+        # Base64 of bytes has neither signs nor a point, and a length that four divides.
+        may_be_number = decimals_may_be_plain or "." in value or "-" in value or len(value) % 4 != 0
+        if may_be_number and _NUMBER.fullmatch(value):
+            return value
+        return _unscaled(value, scale) or value
+
+    return read
+
+
+def _all_by(read: Reader, scale: int, placeholders: Placeholders) -> Reader:
+    """A list of decimals as JSON: each as one by itself is read."""
+
+    def read_all(value: Any) -> Value:
+        if type(value) is not list:
+            return as_text(value)
+        texts = [None if one is None else as_text(read(one)) for one in value]
+        if any(
+            placeholders.has_numbers(some)
+            for some in (_whole_parts(texts), _unscaled_by(scale, texts))
+        ):
+            # Each is the number of a byte of the placeholder, before the point or in all digits.
+            raise Unsent
+        return as_text(texts)
+
+    return read_all
+
+
+def _whole_parts(texts: Sequence[str | None]) -> list[str | None]:
+    return [None if text is None else text.partition(".")[0] for text in texts]
+
+
+def _unscaled_by(scale: int, texts: Sequence[str | None]) -> list[str | None]:
+    """The numbers without their point, as far as they have so many digits behind it."""
+    found: list[str | None] = []
+    for text in texts:
+        whole_part, _, fraction = (text or "").partition(".")
+        sign = "-" if whole_part.startswith("-") else ""
+        digits = f"{whole_part.lstrip('+-')}{fraction}".lstrip("0")
+        found.append(f"{sign}{digits}" if len(fraction) == scale and digits else None)
+    return found
+
+
+def _variable_decimal(value: Any) -> Value:
+    if type(value) is not dict or type(value.get("value")) is not str:
+        return as_text(value)
+    scale = whole(value.get("scale"))
+    text = None if scale is None else _unscaled(value["value"], scale)
+    return as_text(value) if text is None else text
+
+
+def _unscaled(text: str, scale: int) -> str | None:
+    found = bytes_of(text)
+    # Zero bytes are no number: Java's BigInteger always writes at least one.
+    return encodings.decimal_text(found, scale) if found else None

@@ -1,0 +1,218 @@
+"""Arcion on Kafka: one record is one operation, or one row of a snapshot.
+
+In its JSON CDC format, key and value are each a payload beside the schema that Kafka Connect's JSON converter adds. The
+format has had four generations:
+
+1. key and value in one object and numbered (``schema_1``, ``payload_1``, ``schema_2``, ``payload_2``), operations in
+   words;
+2. key and value apart;
+3. numbers as texts, and the text ``default`` for tombstones and for keys that are missing;
+4. numbers as numbers, ``{}`` for an image that there is none of, and null.
+
+All four are read, in any mixture. ``before`` may hold no more than the key, and ``after`` no more than what changed
+(Arcion's settings ``before-image-format`` and ``after-image-format``): a column that is absent is unchanged.
+
+Messages in the other format, ``replication-format: NATIVE``, are brought to envelopes first (``native``). The rest is
+what the Debezium family shares (``transforms/families/connect``).
+
+Vendor: Arcion documentation, "JSON CDC format for Kafka", and "Native format" of its CDC formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from transforms.event import Event
+from transforms.families import arcion
+from transforms.families.connect import envelopes, events
+from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Vocabulary
+from transforms.families.connect.events import LogEntry, Meaning
+from transforms.families.connect.images import ImageReader
+from transforms.families.connect.onboarding import proposal_of
+from transforms.families.kafka_records import kafka_message
+from transforms.fault import Fault
+from transforms.feed.feed import Feed
+from transforms.json_values import as_text
+from transforms.onboarding.proposal import Mark, Proposal, Sampled
+from transforms.record import BronzeRecord
+from transforms.source_format import Decode, SourceFormat
+
+VOCABULARY: Final = Vocabulary(
+    operations={
+        "r": "read",
+        "c": "insert",
+        "u": "update",
+        "d": "delete",
+        "read": "read",
+        "insert": "insert",
+        "create": "insert",
+        "update": "update",
+        "delete": "delete",
+        "replace": "replace",
+    },
+    nothing=("null", "default", "{}"),
+)
+
+
+# Messages in Arcion's other format for Kafka, ``replication-format: NATIVE``, brought to envelopes.
+# A change has tableName, opType, cursor (an object) and both images; an image that there is none of is null. A row of
+# the snapshot is a bare object of columns, and nothing in it names its table: it is taken where its path is that of a
+# table that the feed declares, and it has all of that table's columns. There is no schema: types are the feed's.
+# Vendor: Arcion documentation, "Native format" of its CDC formats.
+
+
+_NATIVE_OPERATIONS: Final = {"i": "insert", "u": "update", "d": "delete", "r": "replace"}
+_NATIVE: Final = frozenset({"tableName", "opType", "cursor"})
+_ENVELOPED: Final = frozenset({"op", "source", "before", "after", "payload"})
+
+
+def as_envelope(
+    document: Mapping[str, Any], record: BronzeRecord, *, tables: Mapping[str, frozenset[str]]
+) -> Mapping[str, Any] | None:
+    """The envelope of a NATIVE message; None for any other."""
+    if document.keys() >= _NATIVE:
+        return _of_change(document)
+    columns = tables.get(record.path_table or "")
+    is_row = columns is not None and document.keys() >= columns
+    if not is_row or "payload_2" in document or not document.keys().isdisjoint(_ENVELOPED):
+        return None
+    source = {"table": record.path_table, "snapshot": "true"}
+    return {"op": "read", "source": source, "after": document}
+
+
+def _of_change(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The envelope of a change, with its own images; without a cursor it is of the snapshot."""
+    table = document["tableName"]
+    table = table if type(table) is dict else {}
+    namespace = table.get("namespace")
+    namespace = namespace if type(namespace) is dict else {}
+    operation = as_text(document["opType"]) or ""
+    cursor = _cursor(document["cursor"])
+    source = {
+        "db": namespace.get("catalog"),
+        "schema": namespace.get("schema"),
+        "table": table.get("name"),
+        "snapshot": "true" if cursor is None else "false",
+        **{envelope: (cursor or {}).get(name) for envelope, name in _OF_CURSOR.items()},
+    }
+    head = {
+        "op": _NATIVE_OPERATIONS.get(operation.strip(" ").lower(), document["opType"]),
+        "ts_ms": (cursor or {}).get("extractionTimestamp"),
+        "source": source,
+    }
+    return {**document, **head}
+
+
+_OF_CURSOR: Final = {
+    "ts_ms": "timestamp",
+    "file": "log",
+    "pos": "position",
+    "row": "logSeqNum",
+}
+
+
+def _cursor(cursor: Any) -> Mapping[str, Any] | None:
+    """The cursor's fields under their mended names; None for a null cursor. It may be JSON within a text.
+
+    It has no fields where it is no object, or two names are one after mending: neither can be trusted then.
+    """
+    if type(cursor) is str:
+        return arcion.cursor_fields(cursor)
+    if type(cursor) is not dict:
+        return None if cursor is None else {}
+    fields = {arcion.repaired_name(name): value for name, value in cursor.items()}
+    return fields if len(fields) == len(cursor) else {}
+
+
+# By which marks a record is known to be Arcion's for Kafka, and what a feed of such records should declare.
+
+
+def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
+    """Arcion's NATIVE messages, its first generation, and envelopes with the connector's name in capitals."""
+    payload = record.payload or b""
+    if b'"payload_2"' in payload:
+        return Mark("schema_1, payload_1, schema_2, payload_2 in one object")
+    reader = EnvelopeReader(VOCABULARY, partial(as_envelope, tables={}))
+    envelope = reader.read(record, kafka_message(record, feed))
+    body = envelope.body
+    if "tableName" in body:
+        is_native = "exists" not in body and type(body.get("cursor")) is not str
+        return Mark("tableName, opType and cursor, without exists flags") if is_native else None
+    connector, op = envelope.source.text("connector"), body.get("op")
+    if envelope.operation is None or type(body.get("source")) is not dict:
+        return None
+    if connector is not None and connector.isupper():
+        return Mark(f"op, source, and the connector {connector} in capitals, as Arcion writes it")
+    return Mark("op as a word, and source") if type(op) is str and len(op) > 1 else None
+
+
+def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
+    """The tables that messages name."""
+    return proposal_of(feed, sample, EnvelopeReader(VOCABULARY, partial(as_envelope, tables={})))
+
+
+_EFFECTS: Final = {"delete": "remove", "update": "update"}
+"""A delete removes, an update may say no more than what changed; all else replaces the row."""
+
+
+def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+    """What a record of this feed means: one event per message."""
+    images_of = ImageReader(feed, VOCABULARY, has_placeholders=False, decimals_may_be_plain=True)
+    tables = {name: frozenset(table.source_columns) for name, table in feed.tables.items()}
+    reader = EnvelopeReader(VOCABULARY, partial(as_envelope, tables=tables))
+
+    def decode(record: BronzeRecord) -> tuple[Event]:
+        envelope = reader.read(record, kafka_message(record, feed))
+        # What says nothing of any row: a tombstone, and a key that stands alone in a file.
+        envelope.note = (
+            "tombstone" if envelope.is_tombstone else "key" if envelope.is_lone_key else None
+        )
+        envelope.is_snapshot = _is_snapshot(envelope)
+        effect = _EFFECTS.get(envelope.operation or "", "replace")
+        return (
+            events.event_of_envelope(
+                envelope,
+                images_of.read(envelope),
+                Meaning(_log_entry(envelope), effect),
+                VOCABULARY,
+            ),
+        )
+
+    return decode
+
+
+def _is_snapshot(envelope: Envelope) -> bool:
+    """True for a row that the snapshot read."""
+    if envelope.operation == "read":
+        return True
+    flag = (envelope.source.text("snapshot") or "").lower()
+    return envelope.operation in ("insert", "replace") and flag == "true"
+
+
+def _log_entry(envelope: Envelope) -> LogEntry | Fault:
+    """Log file number, position and row; without a log, the offset in the topic.
+
+    Rows of a snapshot stand before all changes of the stream.
+    """
+    log = envelope.source.log
+    if envelope.is_snapshot:
+        return events.entry_in_snapshot(envelope, log)
+    return events.entry_in_topic(envelope) if log is None else events.entry_in_stream(log)
+
+
+FORMAT = SourceFormat(
+    name="arcion_kafka",
+    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
+    split=envelopes.split_files,
+    decoder=decoder,
+    describes_tables=True,
+    reads_kafka=True,
+    recognise=recognise,
+    propose=propose,
+    unknowable=(
+        "whether a transaction is whole: the messages carry no commits, so that gold may show a part of one.",
+        "when a change was made, to the hour: source.ts_ms is the source's local time, written as if it were UTC.",
+    ),
+)

@@ -1,0 +1,337 @@
+"""Values as TigerGraph writes them in JSON, as the texts that the declared types read.
+
+A DATETIME is a text, or, in containers always, a number of seconds; a BOOL may be 0 or 1. Texts of a type that they
+do not fit stay as they are, for silver to refuse.
+
+Vendor: TigerGraph documentation, "CDC Message Examples"; "Attribute Data Types".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from json.encoder import encode_basestring
+from typing import Any, Final, TypeAlias
+
+from transforms.column_types import judges
+from transforms.column_types.judges import Judge, judge_of
+from transforms.column_types.type_names import is_set
+from transforms.event import Value
+from transforms.json_values import Number, as_text
+
+WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
+NUMERIC: Final = (*WHOLE, "float", "double", "decimal")
+"""How the names of the types of numbers begin."""
+
+TIMES: Final = ("timestamp", "timestamp_ntz", "date")
+
+_WHOLE_FRACTION = re.compile(r"(-?[0-9]+)\.0+")
+_SECONDS = re.compile(r"-?[0-9]{1,18}")
+_EPOCH = datetime(1970, 1, 1)
+_YEARS_1_TO_9999 = range(
+    (datetime.min - _EPOCH) // timedelta(seconds=1),
+    (datetime.max - _EPOCH) // timedelta(seconds=1) + 1,
+)
+_TRUTHS = {"1": "true", "0": "false"}
+
+
+def whole_text(value: Any) -> str | None:
+    """The text of a number that is to be a whole one: 2.0 is one, whoever writes it so."""
+    if type(value) is int:
+        return str(value)
+    if type(value) is Number and (read := _WHOLE_FRACTION.fullmatch(value)):
+        return read[1]
+    return as_text(value)
+
+
+@cache
+def text_reader(type_name: str) -> Callable[[str | None], str | None]:
+    """What makes a simple value's text one that the declared types read."""
+    if type_name == "boolean":
+        return lambda text: None if text is None else _TRUTHS.get(text, text)
+    if type_name in TIMES:
+        return _day if type_name == "date" else _moment
+    return lambda text: text
+
+
+def _moment(text: str | None) -> str | None:
+    """A number of seconds since 1970 as the moment that it is; beyond the years 1 to 9999 it is none."""
+    if text is None or not _SECONDS.fullmatch(text) or int(text) not in _YEARS_1_TO_9999:
+        return text
+    return (_EPOCH + timedelta(seconds=int(text))).isoformat(" ")
+
+
+def _day(text: str | None) -> str | None:
+    """The same for a column of days: a moment within a day stays whole, as a text of one does."""
+    moment = _moment(text)
+    return moment if moment is text or moment is None else moment.removesuffix(" 00:00:00")
+
+
+# Maps and tuples as two lists, ``keylist`` and ``valuelist``: the form that newer versions of TigerGraph write.
+# Vendor: TigerGraph documentation, "CDC Message Examples" (4.1.1 and later).
+
+
+def entries_of(value: Any) -> Collection[tuple[Any, Any]] | None:
+    """The entries of a map in either form; None for what is none."""
+    if type(value) is not dict:
+        return None
+    if is_two_lists(value):
+        return list(zip(value["keylist"], value["valuelist"], strict=True))
+    return value.items()
+
+
+def is_two_lists(value: Any) -> bool:
+    """True for an object that is nothing but two lists of one length."""
+    if type(value) is not dict or len(value) != 2:
+        return False
+    keys, values = value.get("keylist"), value.get("valuelist")
+    return type(keys) is list and type(values) is list and len(keys) == len(values)
+
+
+# The values of attributes: from TigerGraph's JSON to texts that the declared types read.
+# A map is an object, or (4.1.1 and later) two lists; a tuple is one text (``i: 2, s: m2``), or (announced for 4.2)
+# two lists as well. What has not the form of its type stays as it is, for silver to refuse.
+# Vendor: TigerGraph documentation, "CDC Message Examples"; "Attribute Data Types".
+
+
+Spell: TypeAlias = Callable[[Any], "str | None"]
+"""From a value as JSON has it to its text; None for null."""
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+@cache
+def speller(type_name: str) -> Spell:
+    """What spells values of a declared type."""
+    inner = judges.element(type_name)
+    if inner is not None:
+        return _list_speller(inner, has_order=not is_set(type_name))
+    pair = judges.entries(type_name)
+    if pair is not None:
+        return _map_speller(*pair)
+    return _one_speller(type_name)
+
+
+@cache
+def minus_speller(type_name: str) -> Spell:
+    """The same of what is taken away: of a map the keys may stand alone, in a list or as ``keylist``."""
+    usual = speller(type_name)
+    pair = judges.entries(type_name)
+    if pair is None:
+        return usual
+    key = _one_speller(pair[0])
+
+    def spell(value: Any) -> str | None:
+        keys = value
+        if type(value) is dict and len(value) == 1:
+            keys = value.get("keylist")
+        if type(keys) is not list:
+            return usual(value)
+        return f"{{{','.join([f'{_quoted(key(one))}:null' for one in keys])}}}"
+
+    return spell
+
+
+def _one_speller(type_name: str) -> Spell:
+    """For a simple type, or a tuple whose fields are named."""
+    fields = judges.fields(type_name)
+    if fields:
+        return _tuple_speller(fields)
+    if type_name in WHOLE:
+        return whole_text
+    if type_name == "boolean" or type_name in TIMES:
+        read = text_reader(type_name)
+        return lambda value: read(whole_text(value))
+    return _text_or_tuple if type_name == "string" else as_text
+
+
+def _text_or_tuple(value: Any) -> str | None:
+    """A string as it is; a tuple in the form of two lists becomes the text in which older versions write tuples."""
+    if type(value) is str:
+        return value
+    if is_two_lists(value):
+        named = zip(value["keylist"], value["valuelist"], strict=True)
+        return ", ".join([f"{_shown(name)}: {_shown(one)}" for name, one in named])
+    return as_text(value)
+
+
+def _shown(value: Any) -> str:
+    return "null" if value is None else str(as_text(value))
+
+
+def _list_speller(inner: str, *, has_order: bool) -> Spell:
+    item = _item_speller(inner)
+
+    def spell(value: Any) -> str | None:
+        if type(value) is not list:
+            return as_text(value)
+        items = [item(one) for one in value]
+        # A set has no order: another delivery may have another one.
+        return f"[{','.join(items if has_order else sorted(items))}]"
+
+    return spell
+
+
+def _map_speller(key_type: str, value_type: str) -> Spell:
+    key, item = _one_speller(key_type), _item_speller(value_type)
+
+    def spell(value: Any) -> str | None:
+        entries = entries_of(value)
+        if entries is None:
+            return as_text(value)
+        # A null key makes the text invalid JSON on purpose: no map can have one, and silver then refuses the value.
+        parts = [f"{_quoted(key(name))}:{item(one)}" for name, one in entries]
+        # A map has no order either: sorted entries give one text for one map.
+        return f"{{{','.join(sorted(parts))}}}"
+
+    return spell
+
+
+def _tuple_speller(fields: dict[str, str]) -> Spell:
+    """For a tuple whose fields are declared: a JSON object of them; what has not exactly these is no tuple."""
+    marks = [
+        re.compile(rf"{before}{re.escape(name)}\s*: ?", re.ASCII)
+        for name, before in zip(fields, (r"\s*", *[r",\s*"] * (len(fields) - 1)), strict=True)
+    ]
+    spelled = [
+        (f"{_quoted(name)}:", kind == "string", _item_speller(kind))
+        for name, kind in fields.items()
+    ]
+
+    def spell(value: Any) -> str | None:
+        parts: list[Any] | None = None
+        if type(value) is str:
+            parts = _cut(value, marks)
+        elif entries := entries_of(value):
+            named = {as_text(name): one for name, one in entries}
+            if len(entries) == len(fields) and named.keys() == fields.keys():
+                parts = [named[name] for name in fields]
+        if parts is None:
+            text = as_text(value)
+            return _quoted(text) if text is not None and text.startswith("{") else text
+        found = []
+        for part, (name, is_text, item) in zip(parts, spelled, strict=True):
+            own = part.strip(" ") if type(part) is str and not is_text else part
+            found.append(f"{name}{item(own)}")
+        return f"{{{','.join(found)}}}"
+
+    return spell
+
+
+def _cut(text: str, marks: list[re.Pattern[str]]) -> list[str] | None:
+    """The values of a tuple's fields: a text may hold commas, it ends where the next field's name stands."""
+    found = marks[0].match(text)
+    parts = []
+    for mark in marks[1:]:
+        if found is None:
+            return None
+        begins = found.end()
+        found = mark.search(text, begins)
+        if found is not None:
+            parts.append(text[begins : found.start()])
+    return None if found is None else [*parts, text[found.end() :]]
+
+
+def _item_speller(type_name: str) -> Callable[[Any], str]:
+    """What spells a simple value or a tuple as JSON has it within an array or an object."""
+    spell, write = _one_speller(type_name), _in_json(type_name)
+    if type_name.startswith(NUMERIC):
+        return lambda value: str(value) if type(value) is int else write(spell(value))
+    if type_name == "string":
+        return lambda value: _quoted(value if type(value) is str else spell(value))
+    return lambda value: write(spell(value))
+
+
+def _in_json(type_name: str) -> Callable[[str | None], str]:
+    """What writes a simple value's text as JSON: numbers, truths and tuples bare, everything else in quotes."""
+    if type_name.startswith(NUMERIC):
+        return lambda text: text if text and _NUMBER.fullmatch(text) else _quoted(text)
+    if type_name == "boolean":
+        return lambda text: text if text == "true" or text == "false" else _quoted(text)
+    if judges.fields(type_name):
+        return lambda text: text if text and text.startswith("{") else _quoted(text)
+    return _quoted
+
+
+def _quoted(text: str | None) -> str:
+    """A text as a JSON string."""
+    return "null" if text is None else encode_basestring(text)
+
+
+# Joined texts: the uid of a composite key, the discriminator of an edge, and the attributes that they are made of.
+# The values stand in the schema's order, those of a key with commas between them, those of a discriminator with
+# colons. Where a value has that sign in it, nothing says which part is whose.
+# Vendor: TigerGraph documentation, "CDC Message Examples", uid and discriminator.
+
+
+_TIME_OF_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
+_ITS_COLONS = (13, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One attribute in a joined text."""
+
+    name: str
+    read: Callable[[str | None], str | None]
+    judge: Judge
+
+    def value(self, text: str) -> str | None:
+        """The attribute's text; null where its type cannot hold it."""
+        own = self.read(text)
+        return own if own is not None and self.judge(own) is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A text that is made of several values: ``parts`` are the attributes, None for one that gold has no column of."""
+
+    parts: tuple[Part | None, ...]
+    mark: str
+
+    def values(self, text: str | None) -> dict[str, Value]:
+        """What the text says of the attributes that it is made of; nothing without a text.
+
+        Null stands for a value of which nothing says where it ends, or that its type cannot hold.
+        """
+        if text is None or not self.parts:
+            return {}
+        # One value is the whole text, whatever is in it.
+        given = [text] if len(self.parts) == 1 else cut_text(text, self.mark)
+        if len(given) != len(self.parts):
+            return {part.name: None for part in self.parts if part is not None}
+        return {
+            part.name: part.value(one)
+            for part, one in zip(self.parts, given, strict=True)
+            if part is not None
+        }
+
+
+def cut_text(text: str, mark: str) -> list[str]:
+    """The parts of a joined text; the colons of a time of day are its own."""
+    if mark != ":" or not (times := list(_TIME_OF_DAY.finditer(text))):
+        return text.split(mark)
+    kept = {time.start() + colon for time in times for colon in _ITS_COLONS}
+    ends = [at for at, sign in enumerate(text) if sign == mark and at not in kept]
+    begins = [0, *[end + 1 for end in ends]]
+    return [text[begin:end] for begin, end in zip(begins, [*ends, len(text)], strict=True)]
+
+
+NOTHING_JOINED = Joined((), ",")
+"""For texts of which no part has a column."""
+
+
+def joined_text(names: Sequence[str], attributes: Mapping[str, str], mark: str) -> Joined:
+    """What a text of these values says of the declared attributes, which have these types."""
+    if not any(name in attributes for name in names):
+        return NOTHING_JOINED
+    return Joined(tuple(_part(name, attributes.get(name)) for name in names), mark)
+
+
+def _part(name: str, type_name: str | None) -> Part | None:
+    if type_name is None:
+        return None
+    return Part(name, text_reader(type_name), judge_of(type_name))

@@ -1,0 +1,175 @@
+"""Which format a sample's records are in, by the marks of each; and the events that it makes of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from transforms.errors import WeirError
+from transforms.event import Pending
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.onboarding.proposal import Proposal, Sampled
+from transforms.onboarding.tables import proposal_of_events
+from transforms.record import BronzeRecord
+
+_MOST_SHOWN: Final = 3
+_RIVAL: Final = 4
+"""A format that so many times fewer records speak for is no rival."""
+
+
+class FormatUnclear(WeirError):
+    """Drops are of no format that Weir knows, or of several, or may be of several: ``candidates``."""
+
+    def __init__(self, landing: str, fault: str, candidates: Iterable[str], remedy: str) -> None:
+        self.landing, self.candidates = landing, tuple(candidates)
+        super().__init__(f"{landing}: {fault}. {remedy}")
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What speaks for one format: its marks, with how many records of which objects have them.
+
+    ``elsewhere``: sentences on other objects of the sample, which may be of another format.
+    """
+
+    format: str
+    records: int = 0
+    marks: Counter[str] = field(default_factory=Counter)
+    sure: int = 0
+    objects: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    elsewhere: tuple[str, ...] = ()
+
+    def add(self, feed: Feed, name: str, records: Sequence[BronzeRecord]) -> None:
+        """Look for the format's marks in the records of one object."""
+        recognise = FORMATS[self.format].recognise
+        if recognise is None:
+            return
+        for record in records:
+            self.records += 1
+            mark = recognise(feed, record)
+            if mark is not None:
+                self.marks[mark.says] += 1
+                self.sure += mark.is_sure
+                self.objects[name][mark.says] += 1
+
+    def lines(self) -> list[str]:
+        """A sentence on each mark."""
+        found = []
+        for says, count in self.marks.most_common():
+            objects = [name for name, marks in self.objects.items() if marks[says]]
+            shown = ", ".join(objects[:_MOST_SHOWN]) + (", …" if len(objects) > _MOST_SHOWN else "")
+            found.append(f"{says}: {count:,} of {self.records:,} records ({shown})")
+        return found
+
+
+def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Evidence:
+    """The one format that the evidence speaks for.
+
+    Args:
+        landing: where the drops lie.
+        every: the evidence for each format.
+        seen: what the sample looks like, for whoever reads that it is of no format.
+
+    Raises:
+        FormatUnclear: it is none, or several are as likely.
+    """
+    any_sure = any(one.sure for one in every.values())
+    likely = [one for one in every.values() if (one.sure if any_sure else one.marks.total())]
+    if not likely:
+        raise FormatUnclear(
+            landing,
+            f"the drops are of no format that Weir recognises; {seen}",
+            (),
+            f"Known: {', '.join(sorted(FORMATS))}. If it is one of them, say so with --format.",
+        )
+    weight = {one.format: one.sure if any_sure else one.marks.total() for one in likely}
+    likely.sort(key=lambda one: (-weight[one.format], one.format))
+    best, *others = likely
+    names = [one.format for one in likely]
+    if any(one.objects.keys().isdisjoint(best.objects) for one in others):
+        raise FormatUnclear(
+            landing,
+            f"drops of several formats lie here ({_where(likely)})",
+            names,
+            "Write a feed for each: name its objects with --files, or a folder or topic that has them alone.",
+        )
+    # A record that was cut short, say, may look like another format's.
+    rivals = [one for one in others if _RIVAL * weight[one.format] >= weight[best.format]]
+    if not rivals:
+        best.elsewhere = tuple(_elsewhere(best, every))
+        return best
+    marks = "; ".join(f"{one.format}: {', '.join(one.lines())}" for one in (best, *rivals))
+    raise FormatUnclear(
+        landing,
+        f"several formats fit ({marks})",
+        names,
+        f"Say which it is: --format {best.format}, for one.",
+    )
+
+
+def _elsewhere(best: Evidence, every: Mapping[str, Evidence]) -> Iterator[str]:
+    """What other objects may be: each is named once, by the format that most of its records speak for."""
+    others: dict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(name for one in every.values() for name in one.objects):
+        if name not in best.objects:
+            by_weight = {
+                one.format: one.objects[name].total()
+                for one in every.values()
+                if name in one.objects
+            }
+            others[max(by_weight, key=lambda key: by_weight[key])].append(name)
+    for format_name, names in others.items():
+        shown = ", ".join(names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
+        yield f"{shown} may be of format {format_name}: onboard such objects apart, with --files."
+
+
+def _where(likely: Sequence[Evidence]) -> str:
+    return "; ".join(f"{one.format}: {', '.join([*one.objects][:_MOST_SHOWN])}" for one in likely)
+
+
+# The events of a sample's records, as the format makes them of records before any table is declared.
+
+
+def proposal_of_records(feed: Feed, records: Sequence[BronzeRecord]) -> Proposal:
+    """What a feed of the format should declare, by these records."""
+    propose = FORMATS[feed.format].propose or proposal_of_events
+    return propose(feed, sample_events(feed, records))
+
+
+def sample_events(feed: Feed, records: Sequence[BronzeRecord]) -> list[Sampled]:
+    """The records with their events; those that wait for others are resolved by the whole sample."""
+    source = FORMATS[feed.format]
+    decode = source.decoder(feed, surveyed_records(feed, records))
+    found: list[Sampled] = []
+    groups: dict[tuple[object, ...], list[tuple[BronzeRecord, Pending]]] = {}
+    for record in records:
+        for one in decode(record):
+            if isinstance(one, Pending):
+                groups.setdefault((record.window, *one.group), []).append((record, one))
+            else:
+                found.append((record, one))
+    if source.resolver is not None:
+        resolve = source.resolver(feed)
+        for waiting in groups.values():
+            waiting.sort(key=lambda pair: pair[1].order)
+            events = resolve([one.content for _, one in waiting])
+            found += zip([record for record, _ in waiting], events, strict=True)
+    return found
+
+
+def surveyed_records(
+    feed: Feed, records: Sequence[BronzeRecord]
+) -> dict[str, frozenset[tuple[object, ...]]]:
+    """By window, what the format's survey collects of these records."""
+    source = FORMATS[feed.format]
+    if source.surveyor is None:
+        return {}
+    survey = source.surveyor(feed)
+    facts: dict[str, set[tuple[object, ...]]] = {}
+    for record in records:
+        if any(mark in (record.payload or b"") for mark in source.survey_marks):
+            facts.setdefault(record.window, set()).update(survey(record))
+    return {window: frozenset(some) for window, some in facts.items()}

@@ -1,0 +1,575 @@
+"""Apply the feed's declarations to events: which table, which key, do values fit; and the rows that they become."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Final, TypeAlias, cast
+
+from transforms.change import CONTROL, EPOCH, HOLD, SNAPSHOT, STREAM
+from transforms.column_types.judges import Judge
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.event import DUMP, Event, Image, SnapshotRow, StreamSchema, Transaction, Value
+from transforms.fault import Fault, shown
+from transforms.feed.decisions import Decisions, Epoch
+from transforms.feed.feed import Feed, Table
+from transforms.moments import microseconds_of
+from transforms.record import BronzeRecord
+from transforms.silver import declarations as renames
+from transforms.silver import faults
+from transforms.silver.change_kinds import facts_of
+from transforms.silver.changes import (
+    DERIVED,
+    KEY_CHANGE,
+    Key,
+    Row,
+    Texts,
+    is_key_change,
+    new_row,
+    tally_of,
+)
+from transforms.silver.declarations import Declaration, Declarations
+from transforms.silver.faults import is_covered
+
+
+def event_id(
+    table: str | None,
+    operation: str | None,
+    identity: Iterable[str | None],
+    images: Iterable[Image | Mapping[str, str] | None],
+) -> str:
+    """SHA-256 over what is the same in every delivery of one event: table, operation, identity, images, scope.
+
+    Values go in as the source wrote them, so that a column that gets another type makes no other event. Each text goes
+    in as its length, a colon and itself, so that no two events can spell the same line; bytes go in as base64.
+    """
+    identity_texts = tuple(identity)
+    parts = [
+        _netstring(table),
+        _netstring(operation),
+        _netstring(str(len(identity_texts))),
+        *map(_netstring, identity_texts),
+    ]
+    for image in images:
+        if image is None:
+            parts.append("-")
+            continue
+        count, names = _spelled(tuple(image))
+        parts.append(count)
+        for name, spelled in names:
+            value = image[name]
+            if type(value) is str:
+                parts.append(f"{spelled}{len(value)}:{value}")
+            else:
+                parts += (spelled, _netstring(value))
+    return sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _spelled(names: tuple[str, ...]) -> tuple[str, list[tuple[str, str]]]:
+    """How many names there are, and each name in order, as they are spelled: most images have the same few."""
+    return _netstring(str(len(names))), [(name, _netstring(name)) for name in sorted(names)]
+
+
+def _netstring(value: Value) -> str:
+    if value is None:
+        return "-"
+    text = base64.b64encode(value).decode() if isinstance(value, bytes) else value
+    return f"{len(text)}:{text}"
+
+
+# In which epoch an event stands: the feed's decisions say where the source's positions start again.
+
+
+class Epochs:
+    """The epochs of a feed's tables, those that only their stream describes included."""
+
+    def __init__(self, feed: Feed) -> None:
+        decisions = feed.decisions
+        of_all = Decisions(epochs=tuple(one for one in decisions.epochs if one.table is None))
+        self._others = _prepared(of_all.for_table(""))
+        named = {one.table for one in decisions.epochs if one.table is not None}
+        self._of_table = {name: _prepared(decisions.for_table(name)) for name in named}
+        self._any = bool(decisions.epochs)
+
+    def put(self, event: Event, declared: str | None, window: str) -> None:
+        """Put an event into its epoch: on top of the format's own, and as a part of its identity.
+
+        The same position in a log that began again is another position.
+        """
+        if not self._any or declared is None:
+            return
+        number = 0
+        for at, epoch in enumerate(self._of_table.get(declared, self._others), start=1):
+            made = event.extracted_at if event.event_at is None else event.event_at
+            if epoch.has_begun(made, window):
+                number = at
+        if number:
+            if event.log_position:
+                own = event.log_position[0]
+                event.log_position = (
+                    None if own is None else own + number,
+                    *event.log_position[1:],
+                )
+            if event.snapshot is not None and event.snapshot.removes_at is not None:
+                own, *numbers = event.snapshot.removes_at
+                event.snapshot = event.snapshot._replace(removes_at=(own + number, *numbers))
+            event.identity = (f"epoch {number}", *event.identity)
+
+
+class _Prepared:
+    """One epoch, its time in the unit of events."""
+
+    __slots__ = ("time", "window")
+
+    def __init__(self, epoch: Epoch) -> None:
+        self.window = epoch.window
+        self.time = microseconds_of(epoch.time)
+
+    def has_begun(self, event_at: int | None, window: str) -> bool:
+        """True for events that are in the epoch, or in a later one."""
+        is_late_enough = self.time is None or event_at is None or event_at >= self.time
+        return window >= self.window and is_late_enough
+
+
+def _prepared(epochs: Sequence[Epoch]) -> list[_Prepared]:
+    return [_Prepared(one) for one in epochs]
+
+
+# Tables of which every window brings the whole: a job writes all rows again, an hour or a day later.
+# The feed file says so (``snapshots: replace``). A dump stands at its landing window, and within it at the time at
+# which its object was written, since a job may write over its own file. What a later dump does not name is gone
+# (``transforms/silver/snapshots.py``).
+
+
+_DIGITS_OF_HOUR: Final = len("2026112003")
+
+
+def place_in_dump(event: Event, record: BronzeRecord) -> None:
+    """Put a row of a dump to its place; anything else that would change a row is a fault."""
+    if event.fault is not None or event.effect in CONTROL or event.log_position is None:
+        return
+    if event.log_position[1] != SNAPSHOT or event.scope is not None:
+        event.fault = Fault(
+            "not_of_a_dump",
+            f"the feed file says that each window has the whole table (snapshots: replace), and this is a change"
+            f" ({event.operation}) of one row; leave the key out where a table has changes beside its snapshots",
+        )
+        return
+    at = (EPOCH, STREAM, window_number(record.window), record.landed_at)
+    event.log_position = (*at, record.line)
+    event.dedup_prefix = len(event.log_position)
+    # Equal rows of a table without a key are told apart by where they stand.
+    event.identity = (record.window, record.object, record.generation, str(record.line))
+    event.snapshot = SnapshotRow(
+        removes_at=at,
+        begins=False,
+        ends=False,
+        topic=record.object,
+        partition=0,
+        offset=0,
+        kind=DUMP,
+    )
+
+
+def window_number(window: str) -> int:
+    """A window as a number that rises with time: ``2026-11-20T03`` is 2026112003."""
+    digits = "".join(character for character in window if character.isdigit())
+    return int(digits.ljust(_DIGITS_OF_HOUR, "0"))
+
+
+# Images as canonical texts, and the key that images hold.
+
+
+def canonical_image(image: Image, judges: Mapping[str, Judge]) -> tuple[Texts, Sequence[str]]:
+    """An image as canonical texts, and the names of the columns whose values do not fit their type.
+
+    Values that do not fit, and values of columns whose type nobody declares, stay as they came; bytes are base64.
+    """
+    texts: dict[str, str | None] = {}
+    unfit: Sequence[str] = ()
+    for name, value in image.items():
+        judge = judges.get(name)
+        if value is None:
+            texts[name] = None
+        elif judge is None:
+            texts[name] = text_of_value(value)
+        else:
+            text = judge(value)
+            if text is None:
+                unfit = (*unfit, name)
+                text = text_of_value(value)
+            texts[name] = text
+    return texts, unfit
+
+
+def text_of_value(value: Value) -> str | None:
+    """A value of unknown type as text: bytes as base64."""
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def fits_64_bits(number: int | None) -> bool:
+    """Whether a number is there and fits 64 bits, as every number of a position must."""
+    return number is not None and -(2**63) <= number < 2**63
+
+
+def key_of_images(
+    columns: Iterable[str], first: Texts, second: Texts, unfit: Sequence[Collection[str]]
+) -> Key:
+    """The key's canonical texts, each column from the first image that mentions it; None for what does not fit."""
+    if not unfit[0] and not unfit[1]:
+        return tuple([first[name] if name in first else second.get(name) for name in columns])
+    return tuple(
+        [
+            (None if name in unfit[0] else first[name])
+            if name in first
+            else (None if name in unfit[1] else second.get(name))
+            for name in columns
+        ]
+    )
+
+
+# Apply the feed's declarations to events: which table, which key, do the values fit; and the rows that they become.
+
+
+_REMOVES = ("remove", "remove_if")
+
+
+class Conformed:
+    """One event under its declaration: its canonical images and key, and its fault."""
+
+    __slots__ = (
+        *("record", "event", "declaration", "ordinal"),
+        *("before", "after", "scope", "key", "old_key", "event_id", "undeclared"),
+    )
+
+    def __init__(
+        self, record: BronzeRecord, event: Event, declaration: Declaration, ordinal: int
+    ) -> None:
+        self.record, self.event, self.declaration, self.ordinal = (
+            record,
+            event,
+            declaration,
+            ordinal,
+        )
+        if declaration.masks is not None:
+            # First of all: identity, key, faults and facts are made of what is left.
+            faults.mask_event(event, declaration.masks)
+        judges, columns = declaration.judges_of(event), declaration.key_columns
+        self.after, unfit_after = canonical_image(event.after, judges)
+        self.before, unfit_before = canonical_image(event.before, judges)
+        self.scope = None if event.scope is None else canonical_image(event.scope, judges)[0]
+        self.undeclared = faults.undeclared_columns(event, declaration)
+        of_one_key = event.scope is None and event.effect not in CONTROL
+        self.key = self.old_key = None
+        if of_one_key and columns is not None:
+            new = key_of_images(columns, self.after, self.before, (unfit_after, unfit_before))
+            self.old_key = key_of_images(
+                columns, self.before, self.after, (unfit_before, unfit_after)
+            )
+            # A delete is of the row that was there, whatever its new image says.
+            self.key = self.old_key if event.effect in _REMOVES else new
+            moved = new != self.old_key
+        else:
+            moved = False
+        if event.fault is None:
+            event.fault = self._fault(unfit_after, unfit_before, moved=moved)
+        self.event_id: str | None = None
+        if event.fault is None:
+            self.event_id = event_id(
+                declaration.table,
+                event.operation,
+                event.identity,
+                (event.before, event.after, event.attribute_ops, self.scope),
+            )
+
+    def _fault(
+        self, unfit_after: Sequence[str], unfit_before: Sequence[str], *, moved: bool
+    ) -> Fault | None:
+        """The first fault that the event has; faults are looked for in a fixed order."""
+        event, declaration = self.event, self.declaration
+        if declaration.fault is not None and not (
+            # What changes no row needs no table.
+            event.effect in CONTROL and declaration.fault.reason == "missing_table"
+        ):
+            return declaration.fault
+        if event.log_position is None or not all(map(fits_64_bits, event.log_position)):
+            return Fault(
+                "unknown_position", f"the event's log position is {shown(event.log_position)}"
+            )
+        # Of the old image only the key's columns reach gold; on a key change all columns do, because the row moves to
+        # the new key.
+        unfit = {
+            name: event.before[name]
+            for name in unfit_before
+            if moved or name in (declaration.key_columns or ())
+        }
+        unfit |= {name: event.after[name] for name in unfit_after}
+        if unfit:
+            return faults.misfits(unfit, declaration)
+        found: Fault | None = None
+        if self.scope is not None:
+            found = faults.scope_fault(self.scope, declaration)
+        elif event.effect not in CONTROL:
+            found = faults.key_fault(event, declaration, self.key)
+        if found is None and event.attribute_ops:
+            found = faults.operation_fault(event.attribute_ops, declaration)
+        if found is None and self.undeclared and declaration.policies.add_column == "quarantine":
+            found = faults.column_fault(self.undeclared)
+        return found
+
+    def rows(self) -> list[Row]:
+        """The change of the event's key; of an event that moves a row to another key two, the old key's first."""
+        event, declaration = self.event, self.declaration
+        if faults.is_column_drop(event) and declaration.policies.drop_column == "keep":
+            self.after = {}
+        if event.fault is not None:
+            return [self._row(event.effect, self.key, self.after)]
+        of_one_row = event.scope is None and event.effect not in CONTROL
+        if not is_key_change(event, self.key, self.old_key):
+            effect = event.effect
+            if declaration.is_keyless and of_one_row:
+                effect = {"replace": "increment", "remove": "decrement"}.get(effect, effect)
+            return [self._row(effect, self.key, self.after)]
+        whole = new_row(event, self.before, self.after)
+        old = self._row(
+            "decrement" if declaration.is_keyless else "remove", self.old_key, self.after
+        )
+        old.derived, old.tally, old.facts, old.is_first = KEY_CHANGE, DERIVED, None, False
+        effect = self._effect_of_move(whole)
+        new = self._row(effect, self.key, whole, is_partial=effect == "move")
+        new.moved_from = self.old_key
+        return [old, new]
+
+    def _effect_of_move(self, whole: Texts) -> str:
+        """What a key change does to its new key: a move where its images do not say the whole row.
+
+        The rest is then the old key's row's. Where gold takes columns that nothing declares, no image is known to be
+        whole.
+        """
+        if self.declaration.is_keyless:
+            return "increment"
+        known = self.declaration.column_types or {}
+        is_open = self.declaration.policies.add_column == "evolve"
+        if self.event.operation == "update" and (is_open or known.keys() - whole.keys()):
+            return "move"
+        return "replace"
+
+    def _row(self, effect: str, key: Key | None, after: Texts, *, is_partial: bool = False) -> Row:
+        record, event, declaration = self.record, self.event, self.declaration
+        is_quarantined = event.fault is not None
+        return Row(
+            record.window,
+            declaration.table,
+            declaration.source_table,
+            declaration.declared,
+            event.operation,
+            effect,
+            key,
+            None,
+            event.derived,
+            self.before,
+            after,
+            event.attribute_ops,
+            self.scope,
+            event.stream,
+            event.transaction,
+            event.log_position,
+            event.dedup_prefix,
+            self.event_id,
+            event.event_at,
+            event.extracted_at,
+            record.object,
+            record.generation,
+            record.line,
+            record.byte_offset,
+            self.ordinal,
+            event.fault,
+            record.payload if is_quarantined else None,
+            tally_of(event),
+            None
+            if is_quarantined
+            else facts_of(event, declaration, self.undeclared, is_partial=is_partial, key=key),
+            event.segment,
+            self.ordinal == 0,
+        )
+
+
+# The function that turns a record's events into rows of silver, for a whole feed.
+
+
+Conform: TypeAlias = Callable[[BronzeRecord, Sequence[Event]], list[Row]]
+"""From a record and its events to their rows, in order."""
+
+
+def conformer(
+    feed: Feed,
+    *,
+    describes_tables: bool,
+    compaction_watermarks: Mapping[str, CompactionWatermark] | None = None,
+) -> Conform:
+    """The function that applies a feed's declarations to the events of one record; for one process to keep.
+
+    ``describes_tables``: whether the feed's stream may describe tables. ``compaction_watermarks``: of the gold tables
+    that have one: what is at or below it keeps its record, for it may be quarantined yet.
+    """
+    declarations, epochs = Declarations(feed, describes_tables=describes_tables), Epochs(feed)
+    holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
+    holds = feed.range_deletes == "hold" or holds_drops
+    masks_columns = feed.masks_columns
+    released = frozenset(one.event_id for one in feed.decisions.releases)
+
+    def conform(record: BronzeRecord, events: Sequence[Event]) -> list[Row]:
+        found: list[Conformed] = []
+        for ordinal, event in enumerate(events):
+            declaration = declarations.of(
+                event.catalog, event.schema, event.name, event.stream_schema
+            )
+            if masks_columns:
+                faults.withhold_values(event)
+            if declaration.renamed:
+                renames.with_todays_columns(event, declaration.renamed)
+            if declaration.has_full_dumps:
+                place_in_dump(event, record)
+            epochs.put(event, declaration.declared, record.window)
+            found.append(Conformed(record, event, declaration, ordinal))
+        if holds:
+            _hold(found, feed, released)
+        rows: list[Row] = []
+        for one in found:
+            rows += one.rows()
+        if compaction_watermarks:
+            _keep_payloads(rows, record, compaction_watermarks)
+        return rows
+
+    return conform
+
+
+def _keep_payloads(
+    rows: Sequence[Row],
+    record: BronzeRecord,
+    compaction_watermarks: Mapping[str, CompactionWatermark],
+) -> None:
+    """What is at or below a compaction watermark keeps its record, for it may be quarantined yet."""
+    for row in rows:
+        if (
+            row.fault is None
+            and row.log_position is not None
+            and is_covered(
+                compaction_watermarks.get(row.table or ""),
+                cast("tuple[int, ...]", row.log_position),
+                row.dedup_prefix,
+            )
+        ):
+            row.payload = record.payload
+
+
+def _hold(found: Sequence[Conformed], feed: Feed, released: Collection[str]) -> None:
+    """Let deletes over a whole table or column wait for a decision; what follows from their record waits, too."""
+    if any(_waits(one, feed) and one.event_id not in released for one in found):
+        for one in found:
+            if one.event.scope is not None:
+                one.event.effect = HOLD
+
+
+def _waits(one: Conformed, feed: Feed) -> bool:
+    event = one.event
+    if one.scope is None or one.scope or one.event_id is None:
+        return False
+    is_held_drop = faults.is_column_drop(event) and one.declaration.policies.drop_column == "hold"
+    return is_held_drop or (feed.range_deletes == "hold" and event.effect == "remove")
+
+
+# Changes that wait in silver for a description of their table, once another record of the feed has given one.
+# A Debezium delete may carry no schema, of a table that all other records describe. Silver is a function of its own
+# window alone, so that such a change waits there, as its record tells it, and is conformed where gold reads it.
+
+
+WaitingRow = Mapping[str, Any]
+"""One row of silver by its columns' names; images are mappings, times are microseconds since 1970."""
+
+
+def conform_waiting(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
+    """The function that conforms a waiting row of a table to what the feed's stream says of it.
+
+    It gives one row, or two where the key changes. It gives none where a value does not fit its type, where the key is
+    unknown, or where a value could only be decoded with the schema that the record lacks: such a row stays waiting.
+    """
+    conform = conformer(feed, describes_tables=True)
+    # Silver has the source's names.
+    of_source = {gold: source for source, gold in table.spelled.items()}
+    key = tuple(of_source.get(name, name) for name in table.identity)
+    described = StreamSchema(
+        tuple(of_source.get(name, name) for name in table.key),
+        tuple((of_source.get(name, name), kind) for name, kind in table.columns.items()),
+    )
+
+    def of_row(waiting: WaitingRow) -> list[Row]:
+        # Of a removed row only the key's columns matter.
+        mentioned = (
+            key if waiting["effect"] == "remove" else {*waiting["before"], *waiting["after"]}
+        )
+        if not table.encoded.isdisjoint(mentioned):
+            return []
+        rows = conform(_record(waiting), [_event(waiting, described)])
+        if any(row.fault is not None for row in rows):
+            return []
+        for row in rows:
+            # Silver does not hold ``Event.identity``, from which the id was made; so the id itself is copied.
+            row.event_id, row.ordinal = waiting["event_id"], waiting["ordinal"]
+        return rows
+
+    return of_row
+
+
+def _record(waiting: WaitingRow) -> BronzeRecord:
+    return BronzeRecord(
+        window=waiting["window"],
+        object=waiting["object"],
+        generation=waiting["generation"],
+        line=waiting["line"],
+        byte_offset=waiting["byte_offset"],
+        header=None,
+        payload=None,
+        defect=None,
+        landed_at=0,
+    )
+
+
+def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
+    catalog, schema, name = _parts(waiting["source_table"])
+    transaction = waiting["transaction"]
+    return Event(
+        operation=waiting["operation"],
+        effect=waiting["effect"],
+        catalog=catalog,
+        schema=schema,
+        name=name,
+        before=dict(waiting["before"]),
+        after=dict(waiting["after"]),
+        attribute_ops=dict(waiting["attribute_ops"]),
+        scope=None if waiting["scope"] is None else dict(waiting["scope"]),
+        stream=waiting["stream"],
+        transaction=None
+        if transaction is None
+        else Transaction(
+            transaction["id"],
+            transaction["expected"],
+            transaction["has_begin"],
+            transaction["at_commit"],
+        ),
+        derived=waiting["derived"],
+        log_position=tuple(waiting["log_position"]),
+        dedup_prefix=waiting["dedup_prefix"],
+        event_at=waiting["event_at"],
+        extracted_at=waiting["extracted_at"],
+        stream_schema=described,
+    )
+
+
+def _parts(source_table: str) -> tuple[str | None, str | None, str]:
+    *qualifiers, name = source_table.split(".")
+    padded: list[str | None] = [None, None, *qualifiers]
+    return padded[-2], padded[-1], name

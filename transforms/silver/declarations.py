@@ -1,0 +1,284 @@
+"""What the feed declares of the table that an event names: gold table, key, types, earlier names, policies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+
+from transforms.column_types.encodings import judge_of_encoded
+from transforms.column_types.judges import Judge, judge_of
+from transforms.event import Event, StreamSchema
+from transforms.fault import Fault, shown
+from transforms.feed.feed import Feed, Table
+from transforms.feed.masks import MaskKey, Masks
+from transforms.feed.names import HISTORY, TOMBSTONES, UNFIT_IN_TABLE_NAMES, gold_name
+from transforms.feed.schema_policies import Policies
+
+LONGEST_NAME: Final = 180
+"""Bytes of a table's name: it is part of a folder's and of a lock's, which have at most 255."""
+
+_UNFIT: Final = re.compile(UNFIT_IN_TABLE_NAMES)
+
+
+def name_fault(table: str | None, name: str | None, parts: Sequence[str | None]) -> Fault | None:
+    """Why no gold table can have such a name; every name that a stream gives is checked by this function.
+
+    ``table`` is the gold table's name, ``name`` the last part of the source's, ``parts`` all that folders are named by.
+    """
+    if not name:
+        return Fault("missing_table", "neither record nor path names it")
+    for part in (table, *parts):
+        if part is not None and _UNFIT.search(part):
+            return Fault(
+                "unfit_table_name",
+                f"the table is named {shown(table)}, and a folder's name cannot hold slashes, backticks, brackets,"
+                " bars, carets, control characters or % before two hexadecimal digits, begin or end with a blank, or be"
+                " _delta_log",
+            )
+    assert table is not None  # its last part is not empty
+    if (size := len(table.encode("utf-8", "replace"))) > LONGEST_NAME:
+        return Fault(
+            "unfit_table_name",
+            f"the table's name has {size:,} bytes, and a folder's name has room for {LONGEST_NAME}: {table[:60]} ...",
+        )
+    for ending, whose in ((TOMBSTONES, "tombstones"), (HISTORY, "history")):
+        if table.lower().endswith(ending):
+            return Fault(
+                "unfit_table_name",
+                f"the table is named {table}, and names that end in {ending} are those of Weir's own tables of {whose}",
+            )
+    return None
+
+
+# Earlier names: the events of a table and the values of a column that once had another name.
+# An event's identity is made under the names of today, so that a delivery under the old name and one under the new
+# name are one event.
+
+
+Said = TypeVar("Said")
+
+
+def earlier_names(feed: Feed) -> dict[str, str]:
+    """Every name that a declared table had before, to the one that it has."""
+    return {old: name for name, table in feed.tables.items() for old in table.was}
+
+
+def with_todays_columns(event: Event, renamed: Mapping[str, str]) -> None:
+    """Put every image of an event under today's names (``renamed``: earlier name to name).
+
+    An image that has a column under two names stays as it is and is a fault: nothing says which value counts.
+    """
+    for image in ("before", "after", "attribute_ops", "scope"):
+        columns = getattr(event, image)
+        if not columns or renamed.keys().isdisjoint(columns):
+            continue
+        twice = next(
+            (name for name in columns if name in renamed and _has_two(columns, name, renamed)), None
+        )
+        if twice is None:
+            setattr(event, image, {renamed.get(name, name): one for name, one in columns.items()})
+        elif event.fault is None:
+            event.fault = Fault(
+                "ambiguous_rename",
+                f"{twice} and another column are both {renamed[twice]}, as the feed file renames them",
+            )
+
+
+def _has_two(columns: Mapping[str, object], name: str, renamed: Mapping[str, str]) -> bool:
+    today = renamed[name]
+    return sum(renamed.get(other, other) == today for other in columns) > 1
+
+
+# What the feed declares of the table that an event names: its gold table, key, types, earlier names and policies.
+# A declaration is looked up once for each way in which a stream names a table, and is then kept.
+
+
+_MOST_KNOWN: Final = 10_000
+
+_OPEN: Final = frozenset({"tinyint", "smallint", "int", "bigint", "binary"})
+
+_NAME_PARTS: Final = {"plain": 1, "schema": 2, "catalog": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One table as its events name it.
+
+    ``table`` is the gold table; ``source_table`` the stream's name of it, ``catalog.schema.table``; ``declared`` the
+    feed file's name for it, or the stream's where the stream describes it, or None. ``is_declared``: whether the feed
+    file has it. ``key_columns`` is None where nobody tells the key; of a table without a key it is all columns, and
+    ``is_keyless`` is true. ``column_types`` is None where nobody tells them. ``judges`` are the judges of the columns
+    whose types are known; ``plain_judges`` are those of columns with ``encodings`` where a record itself says how
+    their values are written. ``fault``: why no event of such a table can be taken. ``masks``: what becomes of its
+    values; None where none is masked. ``has_full_dumps``: whether its snapshots' rows are whole tables
+    (``full_dumps``).
+    """
+
+    table: str | None
+    source_table: str
+    declared: str | None
+    is_declared: bool
+    key_columns: tuple[str, ...] | None
+    is_keyless: bool
+    column_types: Mapping[str, str | None] | None
+    judges: Mapping[str, Judge]
+    renamed: Mapping[str, str]
+    policies: Policies
+    fault: Fault | None
+    masks: Masks | None = None
+    has_full_dumps: bool = False
+    encodings: Mapping[str, str] = field(default_factory=dict)
+    plain_judges: Mapping[str, Judge] = field(default_factory=dict)
+
+    def judges_of(self, event: Event) -> Mapping[str, Judge]:
+        """The judges of an event's values; of those that its schema has read only the type is asked."""
+        if not self.plain_judges or not event.read_by_schema:
+            return self.judges
+        read = {self.renamed.get(name, name) for name in event.read_by_schema}
+        plain = {name: judge for name, judge in self.plain_judges.items() if name in read}
+        return {**self.judges, **plain}
+
+
+class Declarations:
+    """All declarations of one feed, by what its events say; ``describes_tables``: its stream may describe tables."""
+
+    def __init__(self, feed: Feed, *, describes_tables: bool) -> None:
+        self._feed = feed
+        self._known = {name: name for name in feed.tables} | earlier_names(feed)
+        self._owners = {gold_name(name, feed.table_names): name for name in feed.tables}
+        self._tells_tables = describes_tables
+        self._found: dict[object, Declaration] = {}
+
+    def of(
+        self,
+        catalog: str | None,
+        schema: str | None,
+        name: str | None,
+        stream_schema: StreamSchema | None,
+    ) -> Declaration:
+        """The declaration of the table that an event names so, and that its stream describes so."""
+        described = (catalog, schema, name, stream_schema)
+        found = self._found.get(described)
+        if found is None:
+            if len(self._found) >= _MOST_KNOWN:
+                # A stream may name any number of tables.
+                self._found.clear()
+            found = self._found[described] = self._look_up(*described)
+        return found
+
+    def _look_up(
+        self,
+        catalog: str | None,
+        schema: str | None,
+        name: str | None,
+        stream_schema: StreamSchema | None,
+    ) -> Declaration:
+        catalog, schema, name = self._todays(catalog, schema, name)
+        declared = next(
+            (one for one in _spelled(catalog, schema, name) if one in self._feed.tables), None
+        )
+        if declared is not None:
+            *qualifiers, name = declared.split(".")
+            in_file: list[str | None] = [None, None, *qualifiers]
+            catalog = in_file[-2] if catalog is None else catalog
+            schema = in_file[-1] if schema is None else schema
+        parts = [catalog, schema, name]
+        kept = _NAME_PARTS[self._feed.table_names]
+        table = "__".join(one for one in parts[-kept:] if one is not None) or None
+        source_table = ".".join(one for one in parts if one is not None)
+        fault = name_fault(table, name, parts[-kept:])
+        if declared is not None:
+            of_file = self._feed.tables[declared]
+            masks = _masks(of_file, self._feed.mask_key)
+            found = _of_file(of_file, table, source_table, fault, _said(stream_schema, of_file))
+            return replace(found, masks=masks)
+        if stream_schema is not None and self._tells_tables:
+            # The stream's whole name is what such a table is declared as, and its lock is called.
+            fault = name_fault(table, name, parts) or self._taken(table, source_table)
+            return _of_stream(stream_schema, table, source_table, fault)
+        return Declaration(
+            *(table, source_table, None, False, None, False, None, {}, {}, Policies(), fault)
+        )
+
+    def _taken(self, table: str | None, source_table: str) -> Fault | None:
+        """Whether the feed file has declared another table whose gold this one's would be.
+
+        The file says whose the name is, whichever table's events come first.
+        """
+        owner = self._owners.get(table or "")
+        if owner is None:
+            return None
+        return Fault(
+            "table_name_taken",
+            f"gold table {table} is that of {owner}, which the feed file declares, and {source_table} is another one:"
+            " `table_names: schema` (or catalog) gives each a table of its own",
+        )
+
+    def _todays(
+        self, catalog: str | None, schema: str | None, name: str | None
+    ) -> tuple[str | None, str | None, str | None]:
+        """The table's name of today, where the event has an earlier one."""
+        spelling = next(
+            (one for one in _spelled(catalog, schema, name) if one in self._known), None
+        )
+        if spelling is None or self._known[spelling] == spelling:
+            return catalog, schema, name
+        *qualifiers, name = self._known[spelling].split(".")
+        padded: list[str | None] = [None, None, *qualifiers]
+        return padded[-2] or catalog, padded[-1] or schema, name
+
+
+def _spelled(catalog: str | None, schema: str | None, name: str | None) -> list[str]:
+    """The event's table, most exactly first."""
+    parts = [(catalog, schema, name), (schema, name), (name,)]
+    return [".".join(one for one in some if one is not None) for some in parts]
+
+
+def _said(stream_schema: StreamSchema | None, table: Table) -> frozenset[str]:
+    """The columns of which the stream says what their values stand for: all but plain whole numbers and plain bytes."""
+    columns = () if stream_schema is None else stream_schema.columns
+    said = [name for name, kind in columns if kind is not None and kind not in _OPEN]
+    return frozenset(table.renamed.get(name, name) for name in said)
+
+
+def _of_file(
+    table: Table,
+    gold_name: str | None,
+    source_table: str,
+    fault: Fault | None,
+    said: Collection[str],
+) -> Declaration:
+    types = dict(table.columns)
+    encodings = {name: one for name, one in table.encodings.items() if name in types.keys() - said}
+    encoded = {name: judge_of_encoded(types[name], one) for name, one in encodings.items()}
+    return Declaration(
+        *(gold_name, source_table, table.name, True, table.identity, not table.key, types),
+        judges={name: judge_of(kind) for name, kind in types.items()} | encoded,
+        renamed=table.renamed,
+        policies=table.policies,
+        fault=fault,
+        has_full_dumps=table.snapshots == "replace",
+        encodings=encodings,
+        plain_judges={name: judge_of(types[name]) for name in encodings},
+    )
+
+
+def _masks(table: Table, key: MaskKey | None) -> Masks | None:
+    return Masks(table.masks, table.renamed, key) if table.masks else None
+
+
+def _of_stream(
+    stream_schema: StreamSchema, gold_name: str | None, source_table: str, fault: Fault | None
+) -> Declaration:
+    types = dict(stream_schema.columns)
+    is_keyless = stream_schema.key is not None and not stream_schema.key
+    return Declaration(
+        *(gold_name, source_table, source_table, False),
+        *(tuple(types) if is_keyless else stream_schema.key, is_keyless, types),
+        judges={name: judge_of(kind) for name, kind in types.items() if kind is not None},
+        renamed={},
+        policies=Policies(),
+        fault=fault,
+    )

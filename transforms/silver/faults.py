@@ -1,0 +1,217 @@
+"""Why an event does not fit what the feed declares, or comes too late; masks hide what no fault may quote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from transforms.column_types.encodings import BASE64, in_words, spoken, suggested, too_long
+from transforms.compaction_watermarks import CompactionWatermark
+from transforms.event import Event, Image, Value
+from transforms.fault import Fault, shown
+from transforms.feed.masks import Masks
+from transforms.feed.schema_policies import DROP_COLUMN
+from transforms.gold.attribute_operations import operations_of_type
+from transforms.onboarding.proposal import yaml_scalar
+from transforms.silver.declarations import Declaration
+
+TOO_LATE: Final = "too_late"
+"""Reason of this fault. It needs no decision by a person, so that it does not hold compaction back."""
+
+
+def is_covered(
+    compaction_watermark: CompactionWatermark | None, log_position: Sequence[int], dedup_prefix: int
+) -> bool:
+    """True for a change at or below the watermark; only what is the same in every delivery of it is compared."""
+    if compaction_watermark is None:
+        return False
+    return tuple(log_position[:dedup_prefix]) <= compaction_watermark.log_position[:dedup_prefix]
+
+
+def too_late_fault(table: str | None, log_position: Sequence[int]) -> Fault:
+    """Why a change at or below the compaction watermark cannot be taken that the base does not have."""
+    position = "/".join(map(str, log_position))
+    return Fault(
+        TOO_LATE,
+        f"the history of {table} is compacted beyond its position {position}, and no such event was known when that was"
+        " done",
+    )
+
+
+# Masks on an event: its images are masked before anything is made of them, and no fault quotes what they hide.
+
+
+_QUOTE_NOTHING: Final = frozenset(
+    {
+        *("column_twice", "damaged_record", "invalid_utf8", "malformed_csv", "missing_cursor"),
+        *("missing_field", "missing_image", "no_envelope", "undeclared_table", "unknown_position"),
+        "wrong_column_count",
+    }
+)
+"""The reasons of formats whose details name fields, columns, places and numbers, and quote no value of a column."""
+
+WITHHELD: Final = "what was found is not shown, because the feed masks columns; `weir quarantine show` has the record"
+"""The detail of a fault that might quote a masked value."""
+
+
+def mask_event(event: Event, masks: Masks) -> None:
+    """Put masked values in the place of an event's own, in every image; an operation on a masked value is gone, too."""
+    event.before, event.after = masks.masked(event.before), masks.masked(event.after)
+    if event.scope is not None:
+        event.scope = masks.masked(event.scope)
+    if event.attribute_ops:
+        event.attribute_ops = {
+            name: one for name, one in event.attribute_ops.items() if not masks.is_masked(name)
+        }
+
+
+def withhold_values(event: Event) -> None:
+    """Take out of an event's fault what might quote a value, in a feed that masks columns.
+
+    A record that cannot be read may have its values anywhere: under the wrong column, or in the name of an operation.
+    """
+    if event.fault is not None and event.fault.reason not in _QUOTE_NOTHING:
+        event.fault = Fault(event.fault.reason, WITHHELD)
+
+
+# Why an event does not fit what the feed declares: each function gives a fault, or None where there is none.
+
+
+Key = tuple[str | None, ...]
+
+MISSING_KEY: Final = "missing_key"
+
+
+def misfits(values: Image, declaration: Declaration) -> Fault:
+    """Values that go into gold or into the key, and that their columns' types cannot hold: all of the event's.
+
+    Where they look like counts of time or decimals in base64, the detail ends in the line that says so in a feed file.
+    """
+    kinds, encodings = declaration.column_types or {}, declaration.encodings
+    told = [
+        f"{name} is {_seen(value)}, which is no {in_words(encodings, name, kinds[name])}"
+        f"{_too_long(kinds[name], encodings.get(name), value)}"
+        for name, value in values.items()
+    ]
+    more = f"{_BETWEEN}{len(told) - _TOLD:,} more" if len(told) > _TOLD else ""
+    ways = {
+        name: way
+        for name, value in values.items()
+        if declaration.is_declared
+        and name not in encodings
+        and (way := suggested(kinds[name] or "", value)) is not None
+    }
+    return Fault(MISFIT, _BETWEEN.join(told[:_TOLD]) + more + _way_out(ways))
+
+
+def _way_out(ways: Mapping[str, str]) -> str:
+    """The line that a feed file lacks, if these columns are written so; empty where there are none."""
+    if not ways:
+        return ""
+    line = ", ".join(f"{yaml_scalar(name)}: {way}" for name, way in ways.items())
+    seen = {"base64" if way == BASE64 else f"{spoken(way)} since 1970" for way in ways.values()}
+    return (
+        f". If that is {' and '.join(sorted(seen))}, as Debezium sends by default without a schema, add a line to the"
+        f" table in the feed file: encoded: {{{line}}}"
+    )
+
+
+def _too_long(kind: str | None, encoding: str | None, value: Value) -> str:
+    """What a value that nobody can read is as a number, where that has too many digits."""
+    if kind is None or encoding is None or value is None:
+        return ""
+    number = too_long(kind, encoding, value)
+    return "" if number is None else f": it is {shown(number)}, which has too many digits"
+
+
+def _seen(value: Value) -> str:
+    return f"{len(value)} bytes" if isinstance(value, bytes) else shown(value)
+
+
+MISFIT: Final = "value_does_not_fit"
+_TOLD: Final = 20
+"""So many values of an event are told."""
+_BETWEEN: Final = "; "
+_ONE_MISFIT: Final = re.compile(
+    r"(?:^|; )(?P<column>\S.*?) is (?P<value>.*?), which is no (?P<kind>[^;]*?)(?=: |; |\. |$)",
+    re.DOTALL,
+)
+
+
+class Misfit(NamedTuple):
+    """A value of an event that its column cannot hold, as the fault shows it."""
+
+    column: str
+    value: str
+    kind: str
+
+
+def misfits_told(detail: str) -> list[Misfit]:
+    """Read for a summary what ``misfits`` has told of an event."""
+    return [Misfit(*found.groups()) for found in _ONE_MISFIT.finditer(detail)]
+
+
+def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault | None:
+    """A change of one row whose key has a part that is null, or that no image mentions."""
+    columns = declaration.key_columns
+    if columns is None or key is None:
+        return None
+    if not declaration.is_keyless:
+        if None not in key:
+            return None
+        missing = [name for name, part in zip(columns, key, strict=True) if part is None]
+        return Fault(MISSING_KEY, f"key column {', '.join(missing)} is absent or null")
+    needs_before = event.effect in ("remove", "update") or (
+        event.operation == "replace" and event.before
+    )
+    lacking = [name for name in columns if name not in event.before] if needs_before else []
+    if not lacking:
+        return None
+    return Fault(
+        "incomplete_image",
+        f"the table has no key, so the old image must name the whole row, and it lacks {', '.join(lacking)}",
+    )
+
+
+def scope_fault(scope: Image, declaration: Declaration) -> Fault | None:
+    """A scope that names what is no key column of the table."""
+    if declaration.key_columns is None:
+        return None
+    strange = [name for name in scope if name not in declaration.key_columns]
+    if not strange:
+        return None
+    return Fault("unknown_scope", f"{', '.join(strange)} is no part of the table's key")
+
+
+def operation_fault(operations: Mapping[str, str], declaration: Declaration) -> Fault | None:
+    """The first attribute operation that its column's declared type cannot take."""
+    for name, operation in operations.items():
+        kind = (declaration.column_types or {}).get(name)
+        if kind is not None and operation not in operations_of_type(kind):
+            return Fault("operation_does_not_fit", f"{operation} of {name}, which is a {kind}")
+    return None
+
+
+def is_column_drop(event: Event) -> bool:
+    """True for the source's own drop of a column."""
+    return event.scope is not None and event.operation == DROP_COLUMN
+
+
+def undeclared_columns(event: Event, declaration: Declaration) -> tuple[str, ...]:
+    """The columns that a change of a table mentions and its declaration does not.
+
+    A drop of a column that is not declared mentions none.
+    """
+    known = declaration.column_types
+    if known is None or event.after.keys() <= known.keys() or is_column_drop(event):
+        return ()
+    return tuple(name for name in event.after if name not in known)
+
+
+def column_fault(undeclared: tuple[str, ...]) -> Fault:
+    """A change that mentions undeclared columns, where the feed says that such changes are not to be taken."""
+    return Fault(
+        "undeclared_column",
+        f"{', '.join(undeclared)} is not declared, and the feed file says add_column: quarantine",
+    )
