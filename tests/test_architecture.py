@@ -44,7 +44,7 @@ def layer_of(path: str) -> str:
     Formats do not know each other, so that equal names for equal things are no riddle to whoever reads one of them.
     """
     package, *rooms = path.split("/")
-    is_apart = package == "transforms" and rooms[0] in ("formats", "families") and len(rooms) > 2
+    is_apart = package == "transforms" and rooms[0] in ("formats", "families") and len(rooms) > 1
     return "/".join([package, *rooms[:2]]) if is_apart else package
 
 

@@ -84,9 +84,8 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             )
         if not requests:
             context.update_cursor(cursor)
-            nothing = (
-                f"no new drops in {feed.landing}: {seen_in_words(looked, now)}, {waits(waiting)}"
-            )
+            nothing = f"no new drops in {feed.landing}: {seen_in_words(looked, now)}"
+            nothing = f"{nothing}, {waits(waiting)}"
             return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early, *links])))
         return dg.SensorResult(run_requests=requests, cursor=cursor)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.formats.dgraph.exports import split_lines
 from transforms.record import Limits, Record
+from transforms.records.text_lines import split_lines
 
 SIGNS = st.sampled_from([b"a", b"#", b" ", b"\t", b"\x0b", b"\r", b"\n", b"\r\n", b"\x00", b"\xff"])
 

@@ -26,6 +26,7 @@ from transforms.formats.dgraph import decode, exports, onboarding
 from transforms.formats.dgraph.decode import COLUMNS, KEY, TRIPLES, WARNINGS
 from transforms.record import DEFAULT_LIMITS, Limits, Record
 from transforms.records import json_documents
+from transforms.records.text_lines import split_lines
 from transforms.source_format import ExtraAsset, SourceFormat
 
 
@@ -39,7 +40,7 @@ def split(
 ) -> Iterator[Record]:
     """JSON documents, or the lines of an RDF export: a text in one has its line breaks escaped."""
     if exports.is_rdf(object_name):
-        return exports.split_lines(data, b"#", limits)
+        return split_lines(data, b"#", limits)
     return json_documents.split(data, limits)
 
 
