@@ -47,9 +47,9 @@ EVERY_TABLE_IS_MADE = Rule(
 NO_LOSS_IS_HELD = Rule(
     "no_loss_is_held",
     "warning",
-    "No truncate and no snapshot that would remove rows of the table waits for a person.",
+    "No delete that would remove rows of the table waits for a person.",
     "Look at the source. Where the rows are gone there, let the delete act with the command that the line names, and"
-    " run again; the feed file's `loss_guard` says how much may be removed at once.",
+    " run again; the feed file's `loss_guard` says how much a truncate or snapshot may remove at once.",
 )
 
 SNAPSHOTS_NAME_EVERY_ROW = Rule(

@@ -23,7 +23,8 @@ NO_EDGE_AWAITS_ITS_VERTEX = Rule(
     "no_edge_awaits_its_vertex",
     "warning",
     "No edge refers to a vertex that was deleted before it and has not come back.",
-    "The message that brings the vertex back has not landed yet, or is in quarantine.",
+    "The message that brings the vertex back has not landed yet, or is in quarantine; or the delete waits for a person,"
+    " because the edge is of another partition and about as old (`no_loss_is_held`).",
 )
 MIRRORED_EDGES_AGREE = Rule(
     "mirrored_edges_agree",

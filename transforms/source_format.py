@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from transforms.event import Event, EventWarning, Pending
 from transforms.feed.feed import Feed, Table
@@ -53,41 +53,6 @@ Resolve = Callable[[Sequence[Any]], Iterable[Event]]
 
 Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
 """What one record says that other records of its window need to know: facts, as tuples of plain values."""
-
-
-class SilverRow(NamedTuple):
-    """A row of silver, with what ``CrossStreamMatcher`` looks at.
-
-    ``declared``: the table, as the feed file calls it. ``is_derived``: whether the row follows from another event, or
-    is for many keys. ``event_at``: when the source made the change, in microseconds since 1970 (UTC).
-    """
-
-    declared: str | None
-    effect: str
-    operation: str
-    is_derived: bool
-    after: Mapping[str, str | None]
-    event_at: int | None
-
-
-class CrossStreamMatcher(Protocol):
-    """Says of rows of silver whether they show where the changes of one table stand in other streams than their own.
-
-    TigerGraph's edges need it: an edge is in the partition (the stream) of the vertex where it begins, and a message in
-    another partition shows where it stands there.
-    """
-
-    @property
-    def column(self) -> str:
-        """The key column for which these positions count: that of range deletes that give a value for it."""
-        ...
-
-    def meets(self, row: SilverRow) -> tuple[bool, tuple[str, ...]] | None:
-        """For a row of the table or its counterpart in the other stream: whether it is the counterpart.
-
-        With it, the texts that are equal in both. None for all other rows.
-        """
-        ...
 
 
 def declared_tables(feed: Feed) -> Mapping[str, Table]:
@@ -146,10 +111,9 @@ class SourceFormat:
     What events may do:
 
     - ``transactional``: whether events can be part of transactions, whose changes wait for the commit.
-    - ``crosses_streams``: whether range deletes reach rows of other streams, by time, and not only of their own.
+    - ``crosses_streams``: whether range deletes reach rows of other streams, and not only of their own.
     - ``arrives_by``: for a format whose events have no times: the column that says which changes its source sends in
       their order; positions that begin again then show by the order in which they came.
-    - ``cross_stream_matcher``: makes what says where a table's changes stand in other streams; None where nothing does.
 
     What a user should know:
 
@@ -185,15 +149,9 @@ class SourceFormat:
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
     arrives_by: str | None = None
-    cross_stream_matcher: Callable[[Feed, str], CrossStreamMatcher | None] | None = None
     recognise: Recognise | None = None
     propose: Propose | None = None
 
     def extras_of(self, feed: Feed) -> list[ExtraAsset]:
         """The extra assets that this feed has."""
         return [extra for extra in self.extra_assets if extra.is_needed(feed)]
-
-    @property
-    def reaches_everywhere(self) -> bool:
-        """Whether an event may change what becomes of events in other windows or tables."""
-        return self.transactional or self.crosses_streams

@@ -55,9 +55,6 @@ class Executor(Protocol[Frame]):
     def where(self, frame: Frame, column: str, value: str) -> Frame:
         """The rows that have this value in the column."""
 
-    def new(self, frame: Frame) -> Frame:
-        """The rows with ``is_new``."""
-
     def select(self, frame: Frame, columns: dict[str, str]) -> Frame:
         """These columns, each under a new name."""
 
@@ -104,9 +101,6 @@ class Executor(Protocol[Frame]):
 
     def filled(self, frame: Frame, column: str) -> Frame:
         """The rows that have bytes in the column."""
-
-    def empty(self, frame: Frame, column: str) -> Frame:
-        """The rows that have no bytes in the column."""
 
     def staged(self, frame: Frame, stage: Stage) -> Frame:
         """What a stage makes of the rows, as they come."""

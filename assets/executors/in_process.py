@@ -49,10 +49,6 @@ class InProcess:
         """See ``Executor``."""
         return frame.filter(pc.equal(frame[column], value))
 
-    def new(self, frame: pa.Table) -> pa.Table:
-        """See ``Executor``."""
-        return frame.filter(frame["is_new"])
-
     def select(self, frame: pa.Table, columns: dict[str, str]) -> pa.Table:
         """See ``Executor``."""
         return frame.select([*columns]).rename_columns([*columns.values()])
@@ -127,10 +123,6 @@ class InProcess:
     def filled(self, frame: pa.Table, column: str) -> pa.Table:
         """See ``Executor``."""
         return frame.filter(pc.greater(pc.binary_length(frame[column]), 0))
-
-    def empty(self, frame: pa.Table, column: str) -> pa.Table:
-        """See ``Executor``."""
-        return frame.filter(pc.equal(pc.binary_length(frame[column]), 0))
 
     def staged(self, frame: pa.Table, stage: Stage) -> pa.Table:
         """See ``Executor``."""

@@ -56,10 +56,6 @@ class InSpark:
         """See ``Executor``."""
         return frame.where(F.col(column) == value)
 
-    def new(self, frame: DataFrame) -> DataFrame:
-        """See ``Executor``."""
-        return frame.where("is_new")
-
     def select(self, frame: DataFrame, columns: dict[str, str]) -> DataFrame:
         """See ``Executor``."""
         return frame.select(*[F.col(old).alias(new) for old, new in columns.items()])
@@ -126,10 +122,6 @@ class InSpark:
     def filled(self, frame: DataFrame, column: str) -> DataFrame:
         """See ``Executor``."""
         return frame.where(F.length(column) > 0)
-
-    def empty(self, frame: DataFrame, column: str) -> DataFrame:
-        """See ``Executor``."""
-        return frame.where(F.length(column) == 0)
 
     def staged(self, frame: DataFrame, stage: Stage) -> DataFrame:
         """See ``Executor``."""

@@ -223,9 +223,8 @@ def _applied(
     rebuilt: bool,
 ) -> Applied:
     """Fold, commit, and say what was done."""
-    # Whatever new changes came, they may have moved where deletes of one stream stand among another's changes.
     held: Sequence[Hold] = ()
-    if full_rebuild or fold.deletes.have_moved:
+    if full_rebuild:
         folded = replace(fold, stored=None).from_history()
         sizes = stored.create(folded, fold.plan.feed)
     else:
@@ -235,6 +234,7 @@ def _applied(
     waiting = [
         *held_losses.outstanding(fold.plan),
         *held,
+        *held_losses.of_unknown_order(gold.lake, fold, metrics.in_doubt),
         *held_losses.of_unproved(gold, fold.plan),
     ]
     effects = range_deletes.effects_of(

@@ -18,7 +18,6 @@ from assets.gold import range_deletes
 from assets.gold.plan import TablePlan
 from assets.gold.range_deletes import RangeDeleteEffect, RangeDeletes
 from transforms.change import Change, Key
-from transforms.feed.decisions import Hold
 from transforms.gold.columns import BLOB, KIND, PARTS
 from transforms.gold.fold import ABSENT, Fold, State
 from transforms.gold.fold_rows import CARRIED, GOLD, TOMBSTONE
@@ -49,9 +48,6 @@ class Silver(Protocol[Frame]):
 
     def range_deletes(self) -> pa.Table:
         """The range deletes that count (``range_deletes.READ``)."""
-
-    def everywhere(self) -> Frame:
-        """The rows of all the feed's tables (``range_deletes.EVERYWHERE``), with ``is_new`` and ``is_derived``."""
 
 
 class Stored(Protocol[Frame]):
@@ -86,14 +82,14 @@ class TableFold(Generic[Frame]):
         plan: What is known of the table and the run.
         silver: Its changes.
         stored: What it has now; None where it is made from all of them.
-        deletes: Its range deletes, and whom they reach.
+        deletes: Its range deletes.
     """
 
     executor: Executor[Frame]
     plan: TablePlan
     silver: Silver[Frame]
     stored: Stored[Frame] | None
-    deletes: RangeDeletes[Frame]
+    deletes: RangeDeletes
 
     @classmethod
     def of(
@@ -104,32 +100,27 @@ class TableFold(Generic[Frame]):
         stored: Stored[Frame] | None = None,
     ) -> Self:
         """The fold of a table, whose range deletes are read first: they are few, so that they fit into this process."""
-        deletes: RangeDeletes[Frame] = RangeDeletes()
+        deletes = RangeDeletes()
         if plan.kinds.scopes or plan.complete_snapshots:
             deletes = range_deletes.of_rows(silver.range_deletes())
-        if plan.crosses:
-            across = range_deletes.across_streams(
-                executor, plan, deletes.every, silver.everywhere()
-            )
-            deletes = replace(deletes, across=across)
         held = plan.feed.decisions.held(plan.name)
-        deletes = deletes.without({one.event_id for one in held if one.reason != Hold.UNPROVED})
+        deletes = deletes.without({one.event_id for one in held if one.acts_nowhere})
         return cls(executor, plan, silver, stored, deletes)
 
     def given(self, *, full_rebuild: bool) -> FoldInput:
         """What the stages have to know; ``full_rebuild``: the table is made from all changes."""
-        plan, across = self.plan, self.deletes.across
-        kinds, table = plan.kinds, plan.table
+        plan, kinds, table = self.plan, self.plan.kinds, self.plan.table
         return FoldInput(
             *(plan.table, self.deletes.every),
             depends=plan.kinds.depends or self.executor.reads_values,
             keeps_history=plan.kinds.moves or plan.table.history,
             moves=plan.kinds.moves,
             full_rebuild=full_rebuild,
-            crossing=across.crossing if across else None,
+            crosses=plan.crosses,
+            released=frozenset(one.event_id for one in plan.feed.decisions.releases),
             compaction_watermark=plan.compaction_watermark,
             by_newest=bool(table.key)
-            and not (table.history or kinds.depends or kinds.moves or across),
+            and not (table.history or kinds.depends or kinds.moves or plan.crosses),
             updates_find_rows=bool(table.key) and not (kinds.moves or kinds.upserts),
         )
 
@@ -165,10 +156,6 @@ class TableFold(Generic[Frame]):
         assert stored is not None  # changes are folded onto it
         new = self.silver.new_changes()
         rows, keys = [new], run.distinct(run.select(new, {"key": "key"}))
-        if self.deletes.across is not None:
-            crossed = run.new(self.deletes.across.positions)
-            rows.append(crossed)
-            keys = run.distinct(run.union([keys, run.select(crossed, {"key": "key"})]))
         # A new range delete may be for any row.
         brings_deletes = not all(one.change.is_past for one in given.range_deletes)
         mine = None if brings_deletes else keys
@@ -197,8 +184,6 @@ class TableFold(Generic[Frame]):
         run, silver, stored = self.executor, self.silver, self.stored
         # Of linked keys it is not known yet which others they bring along.
         rows = [silver.changes(None if given.moves else asked, count)]
-        if self.deletes.across is not None:
-            rows.append(self.deletes.across.positions)
         base = silver.base()
         if base is not None:
             rows.append(base)

@@ -1,12 +1,14 @@
 """Deletes of many rows that gold does not apply before a person has looked at them.
 
 A truncate or a complete snapshot that would remove most of a table waits (``LossGuard``), and so does what a snapshot
-says of rows that it does not name, where it is not known to be complete. Either is recorded as a decision, so that a
-table that is made again from its whole history leaves it out, too, and ``weir release`` lists it.
+says of rows that it does not name, where it is not known to be complete; and a delete of one stream waits in others
+where times do not tell which came first. Each is recorded as a decision, so that a table that is made again from its
+whole history leaves it out, too, and ``weir release`` lists it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,6 +31,7 @@ from transforms.feed.decisions import Hold
 from transforms.gold import folded_rows
 from transforms.gold.columns import KEY, LOG_POSITION
 from transforms.gold.fold_rows import keys_of
+from transforms.moments import moment_of
 
 _KEYS_SHOWN: Final = 10
 
@@ -60,7 +63,7 @@ def guarded(lake: Lake, fold: TableFold[Frame]) -> Guarded[Frame]:
     ]
     if not refused:
         return Guarded(fold, folded, ())
-    holds = [_of_loss(fold, event_id, removed[event_id]) for event_id in refused]
+    holds = [_hold(fold, event_id, removed[event_id], Hold.LOSS) for event_id in refused]
     decisions.hold(lake, plan.feed, holds, _by_weir())
     fold = replace(fold, deletes=deletes.without(refused))
     return Guarded(fold, fold.onto_gold(), holds)
@@ -70,20 +73,35 @@ def _by_weir() -> decisions.Signature:
     return decisions.Signature(datetime.now(UTC), "weir", None)
 
 
-def _of_loss(fold: TableFold[Frame], event_id: str, removed: int) -> Hold:
+def of_unknown_order(lake: Lake, fold: TableFold[Frame], rows: Counter[str]) -> list[Hold]:
+    """Record the deletes that may be older or newer than rows of other streams: how many, by event."""
+    known = {one.event_id for one in fold.plan.feed.decisions.held(fold.plan.name)}
+    holds = [
+        _hold(fold, event_id, count, Hold.ORDER)
+        for event_id, count in sorted(rows.items())
+        if event_id not in known
+    ]
+    if holds:
+        decisions.hold(lake, fold.plan.feed, holds, _by_weir())
+    return holds
+
+
+def _hold(fold: TableFold[Frame], event_id: str, rows: int, reason: str) -> Hold:
     change = fold.deletes.by_event[event_id].change
     at = fold.deletes.source_locations[event_id]
-    windows = fold.deletes.windows[event_id]
+    place = f"{at.object} line {at.line}" if at.line else at.object
+    if reason == Hold.ORDER and change.event_at is not None:
+        place += f", made at {moment_of(change.event_at):%Y-%m-%d %H:%M:%S}"
     return Hold(
         event_id=event_id,
-        reason=Hold.LOSS,
+        reason=reason,
         table=fold.plan.name,
         operation=at.operation,
-        rows=removed,
+        rows=rows,
         keys=(),
-        windows=tuple(sorted(windows)),
+        windows=tuple(sorted(fold.deletes.windows[event_id])),
         log_position=change.log_position,
-        source_location=f"{at.object} line {at.line}" if at.line else at.object,
+        source_location=place,
     )
 
 
@@ -93,7 +111,8 @@ def outstanding(plan: TablePlan) -> list[Hold]:
     return [
         one
         for one in plan.feed.decisions.held(plan.name)
-        if one.reason == Hold.LOSS or (one.reason == Hold.UNPROVED and one.event_id not in complete)
+        if one.reason in (Hold.LOSS, Hold.ORDER)
+        or (one.reason == Hold.UNPROVED and one.event_id not in complete)
     ]
 
 
@@ -176,6 +195,11 @@ def _said(one: Hold) -> str:
     rows = counted(one.rows, "row")
     if one.reason == Hold.LOSS:
         return f"{one.operation} ({one.source_location}) would remove {rows}"
+    if one.reason == Hold.ORDER:
+        return (
+            f"{one.operation} ({one.source_location}) is within an hour of the last changes of {rows} in other"
+            " partitions, so that nobody knows which came first, and gold keeps them"
+        )
     keys = _some_of(one.keys, one.rows)
     return f"{one.source_location} is not known to be complete, and gold has {rows} that it does not name{keys}"
 

@@ -29,7 +29,7 @@ from transforms.silver.discovered_tables import Stopped
 from transforms.silver.snapshots import Snapshot
 
 SEVERAL: Final = 2
-"""From so many streams on, a range delete of one has to be ordered among the changes of another."""
+"""From so many streams on, a range delete of one may reach rows of another."""
 
 
 class SilverFiles(Protocol):
@@ -72,7 +72,6 @@ class TablePlan:
         unproved: Snapshots that are not known to be complete.
         in_chunks: Snapshots in chunks, of which the run brings rows.
         several_streams: Whether the feed's changes came from several streams.
-        brought_before: The windows that gold had before the run.
         accounts: What the feed's accounts say of it, a row per window.
         silver: The files of the feed's silver.
     """
@@ -90,14 +89,16 @@ class TablePlan:
     unproved: Sequence[snapshot_deletes.Unproved] = ()
     in_chunks: Sequence[Snapshot] = ()
     several_streams: bool = False
-    brought_before: frozenset[str] = frozenset()
     accounts: Sequence[Mapping[str, Any]] = ()
     silver: SilverParts | None = None
 
     @property
     def crosses(self) -> bool:
         """Whether range deletes may reach keys of other streams."""
-        return self.several_streams and may_cross(self.feed, self.kinds)
+        by_format = FORMATS[self.feed.format].crosses_streams
+        return (
+            by_format and self.several_streams and any(one.of_stream for one in self.kinds.scopes)
+        )
 
     @property
     def releases(self) -> bool:
@@ -116,7 +117,6 @@ class FeedPlan:
         accounts: All accounts of the feed (``accounting.COLUMNS``).
         compacted: The facts of each gold table's compaction watermark (``base_rows.COMPACTION_WATERMARK``), by its
             name.
-        brought_before: The windows that gold had before the run.
         released: See ``TablePlan``.
         silver: The files of the feed's silver; None where it has none.
     """
@@ -125,7 +125,6 @@ class FeedPlan:
     windows: tuple[str, ...]
     accounts: pa.Table
     compacted: Mapping[str, Mapping[str, Any]]
-    brought_before: frozenset[str]
     released: Mapping[str, tuple[LogPosition, bool]] | None
     silver: SilverParts | None
 
@@ -144,15 +143,13 @@ class FeedPlan:
         ).read()
         labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
         compacted = bases.compaction_watermark_facts(lake, feed)
-        brought_before = progress.brought_before(lake, feed, windows)
         released = None
         if TRANSACTIONS in labels:
+            brought_before = progress.brought_before(lake, feed, windows)
             released = transactions.complete_transactions(
                 lake, feed, windows, accounts, brought_before
             )
-        return cls(
-            *(feed, tuple(windows), accounts, compacted, brought_before, released, silver),
-        )
+        return cls(feed, tuple(windows), accounts, compacted, released, silver)
 
     @cached_property
     def stopped(self) -> Mapping[str, Stopped]:
@@ -165,7 +162,7 @@ class FeedPlan:
     @cached_property
     def _by_declared(self) -> Mapping[str, Mapping[str, bool]]:
         # For one, a commit in these windows may release changes of tables that they do not name.
-        everywhere = FORMATS[self.feed.format].reaches_everywhere
+        everywhere = FORMATS[self.feed.format].transactional
         based = {name: facts["declared"] for name, facts in self.compacted.items()}
         asked = None if everywhere else self.windows
         return tables.by_declared_in(self.feed, self.accounts, based, asked)
@@ -180,8 +177,10 @@ class FeedPlan:
         return found
 
     @cached_property
-    def _has_several_streams(self) -> bool:
-        return has_several_streams(self.accounts)
+    def several_streams(self) -> bool:
+        """Whether the feed's changes came from several streams, by its accounts."""
+        labels = pc.unique(pc.list_flatten(self.accounts["change_kinds"])).to_pylist()
+        return len(streams_of(labels)) >= SEVERAL
 
     def names_of(self, table: Table) -> Mapping[str, bool]:
         """The gold tables that mirror a declared one, and whether the run has to bring each of them up to its windows.
@@ -230,8 +229,7 @@ class FeedPlan:
             complete_snapshots=(*epochs, *snapshots),
             unproved=unproved,
             in_chunks=snapshot_deletes.in_chunks(rows, frozenset(self.windows)),
-            several_streams=self._has_several_streams,
-            brought_before=self.brought_before,
+            several_streams=self.several_streams,
             accounts=rows,
             silver=self.silver,
         )
@@ -259,22 +257,6 @@ def _waits(feed: Feed, table: Table, accounts: Sequence[Mapping[str, Any]]) -> b
         and row["changes"] + row["derived"] > 0
         for row in accounts
     )
-
-
-def may_cross(feed: Feed, kinds: ChangeKinds) -> bool:
-    """Whether range deletes of a table may reach keys of other streams, if its feed has several streams."""
-    by_format = FORMATS[feed.format].crosses_streams
-    return by_format and any(shape.of_stream for shape in kinds.scopes)
-
-
-def has_several_streams(accounts: pa.Table) -> bool:
-    """Whether a feed's changes came from several streams, by its accounts."""
-    known: set[str] = set()
-    for labels in accounts["change_kinds"].to_pylist():
-        known |= streams_of(labels or ()) or set()
-        if len(known) >= SEVERAL:
-            return True
-    return False
 
 
 # The files of a feed's silver, as they are when a plan is made, and what reads them in this process.

@@ -1,29 +1,18 @@
-"""The range deletes of one gold table (truncates, star deletes, dropped columns), and whom they reach.
-
-Most are for keys of their own stream. Where they reach another's (TigerGraph's, in a feed of several partitions), all
-of the feed's silver says where they stand among that stream's changes.
-"""
+"""The range deletes of one gold table (truncates, star deletes, dropped columns), and whom they reach."""
 
 from __future__ import annotations
 
 import json
-import pickle
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Generic, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from assets.executors.executor import Executor, Frame
-from assets.gold.plan import TablePlan
 from assets.wording import counted
-from transforms.formats import FORMATS
 from transforms.gold import fold_rows
-from transforms.gold.fold_rows import CROSS_STREAM
-from transforms.gold.range_deletes import CollectPositions, Crossing, JoinPositions, RangeDelete
-from transforms.source_format import CrossStreamMatcher
+from transforms.gold.range_deletes import RangeDelete
 
 SNAPSHOT: Final = "complete snapshot"
 """What the operation is called of the rows that a complete snapshot does not name."""
@@ -33,12 +22,6 @@ SHOWN = 5
 
 READ: Final = (*fold_rows.SILVER_COLUMNS, "is_new", "operation", "window", "object", "line")
 """The columns of silver that are read of a range delete."""
-
-EVERYWHERE: Final = (
-    *("declared", "effect", "operation", "derived", "scope", "after", "event_at"),
-    *("key", "event_id", "stream", "log_position"),
-)
-"""The columns of silver that are read of all changes of a feed where range deletes reach other streams."""
 
 
 class SourceLocation(NamedTuple):
@@ -51,33 +34,19 @@ class SourceLocation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class AcrossStreams(Generic[Frame]):
-    """What decides which keys of other streams a table's range deletes reach.
-
-    ``crossing``: each stream's positions over time. ``positions``: one row (``FOLD_ROWS``) per position of a change in
-    another stream than its own, ``is_new`` where the run brings it.
-    """
-
-    crossing: Crossing
-    positions: Frame
-
-
-@dataclass(frozen=True, slots=True)
-class RangeDeletes(Generic[Frame]):
-    """A table's range deletes, and whom they reach.
+class RangeDeletes:
+    """A table's range deletes.
 
     ``every``: all deliveries; ``change.is_past`` marks those of earlier windows. ``by_event``: one delivery of each
-    event. ``source_locations``: where each event comes from. ``windows``: those that brought it. ``across``: where the
-    deletes are among changes of other streams; None where they reach only their own.
+    event. ``source_locations``: where each event comes from. ``windows``: those that brought it.
     """
 
     every: Sequence[RangeDelete] = ()
     by_event: Mapping[str, RangeDelete] = field(default_factory=dict)
     source_locations: Mapping[str, SourceLocation] = field(default_factory=dict)
     windows: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    across: AcrossStreams[Frame] | None = None
 
-    def without(self, events: Collection[str]) -> RangeDeletes[Frame]:
+    def without(self, events: Collection[str]) -> RangeDeletes:
         """The same without some events."""
         if not events:
             return self
@@ -87,13 +56,8 @@ class RangeDeletes(Generic[Frame]):
             by_event={name: one for name, one in self.by_event.items() if name not in events},
         )
 
-    @property
-    def have_moved(self) -> bool:
-        """Whether what the run brings may have moved range deletes among changes that were there before."""
-        return self.across is not None and self.across.crossing.has_moved
 
-
-def of_rows(rows: pa.Table) -> RangeDeletes[Frame]:
+def of_rows(rows: pa.Table) -> RangeDeletes:
     """The range deletes of one table, from all rows of silver that have a ``scope`` and count (``READ``)."""
     every: list[RangeDelete] = []
     by_event: dict[str, RangeDelete] = {}
@@ -119,57 +83,6 @@ def of_rows(rows: pa.Table) -> RangeDeletes[Frame]:
                 source_locations.setdefault(change.event_id, at), at, key=lambda one: one[1:]
             )
     return RangeDeletes(every, by_event, source_locations, windows)
-
-
-def cross_stream_matcher(plan: TablePlan) -> CrossStreamMatcher | None:
-    """What recognizes messages that say where the table's changes are in other streams; None where there are none."""
-    matcher_of = FORMATS[plan.feed.format].cross_stream_matcher
-    return None if matcher_of is None else matcher_of(plan.feed, plan.table.name)
-
-
-def across_streams(
-    executor: Executor[Frame], plan: TablePlan, range_deletes: Iterable[RangeDelete], silver: Frame
-) -> AcrossStreams[Frame]:
-    """Whom the range deletes of a table reach in other streams.
-
-    Args:
-        executor: Who runs it.
-        plan: What is known of the table.
-        range_deletes: Its range deletes.
-        silver: All rows of the feed (``EVERYWHERE``), with ``is_new`` and ``is_derived``.
-    """
-    far = cross_stream_matcher(plan)
-    collected = executor.staged(silver, CollectPositions(far))
-    together = executor.sorted(collected, ("kind", "group"), ("log_position",))
-    found = executor.kept(executor.staged(together, JoinPositions(moments_of(range_deletes))))
-    joined = executor.collected(executor.filled(found, "clock"))
-    clocks = {
-        stream: pickle.loads(clock)
-        for stream, clock in zip(
-            joined["stream"].to_pylist(), joined["clock"].to_pylist(), strict=True
-        )
-    }
-    names = ("key", "event_id", "stream", "log_position", "is_new")
-    positions = executor.select(executor.empty(found, "clock"), {one: one for one in names})
-    crossing = Crossing(clocks, far.column if far else None)
-    return AcrossStreams(crossing, executor.shaped(positions, CROSS_STREAM))
-
-
-def moments_of(range_deletes: Iterable[RangeDelete]) -> frozenset[int]:
-    """The times of range deletes, in microseconds since 1970: each stream's position at these has to be known."""
-    return frozenset(
-        one.change.event_at
-        for one in range_deletes
-        if one.stream is not None and one.change.event_at is not None
-    )
-
-
-def with_derived(rows: pa.Table) -> pa.Table:
-    """Rows of silver (``EVERYWHERE``) with ``is_derived``, and their times in microseconds since 1970 (UTC)."""
-    both = pc.or_(pc.is_valid(rows["derived"]), pc.is_valid(rows["scope"]))
-    at = rows["event_at"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-    named = rows.append_column("is_derived", both)
-    return named.set_column(named.column_names.index("event_at"), "event_at", at)
 
 
 @dataclass(frozen=True, slots=True)

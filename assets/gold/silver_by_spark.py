@@ -115,18 +115,6 @@ class SilverBySpark:
         rows = self.rows if has_others else self.snapshots
         return rows.where(F.col("scope").isNotNull()).select(*READ).toArrow()  # type: ignore[union-attr]
 
-    def everywhere(self) -> DataFrame:
-        """See ``folding.Silver``."""
-        is_known = F.col("window").isin(sorted(self.plan.brought_before))
-        return self.silver.select(
-            *("declared", "effect", "operation", "after", "event_id", "stream", "log_position"),
-            (~is_known).alias("is_new"),
-            (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
-            F.unix_micros("event_at").alias("event_at"),
-            # Never null: see fold_rows.FOLD_ROWS.
-            F.coalesce("key", F.array().cast("array<string>")).alias("key"),
-        )
-
     def base(self) -> DataFrame | None:
         """See ``folding.Silver``."""
         if self.base_rows is None:

@@ -16,7 +16,7 @@ from assets.executors.choice import Choice
 from assets.executors.in_process import InProcess, values_of
 from assets.gold import waiting_changes
 from assets.gold.plan import SilverFiles, TablePlan
-from assets.gold.range_deletes import EVERYWHERE, READ, with_derived
+from assets.gold.range_deletes import READ
 from assets.storage.in_process_table import DataFile
 from assets.storage.lake import Lake
 from transforms.change import CONTROL, HOLD
@@ -112,16 +112,6 @@ class SilverInProcess:
         if self.plan.kinds.scopes:
             found.append(self.every.filter(pc.is_valid(self.every["scope"])))
         return pa.concat_tables(found)
-
-    def everywhere(self) -> pa.Table:
-        """The rows of all the feed's tables (``range_deletes.EVERYWHERE``), ``is_new`` where gold may lack them."""
-        found = [SILVER_ARROW.empty_table().select(EVERYWHERE).append_column(_IS_NEW, _trues(0))]
-        for part in self.parts:
-            rows = self.files.read_file(part, EVERYWHERE)
-            is_new = part.window not in self.plan.brought_before
-            marks = pa.repeat(pa.scalar(is_new), rows.num_rows)
-            found.append(rows.append_column(_IS_NEW, marks).cast(found[0].schema))
-        return with_derived(pa.concat_tables(found))
 
     def base(self) -> pa.Table | None:
         """See ``folding.Silver``."""
@@ -237,15 +227,10 @@ class SilverInProcess:
         return rows.filter(pa.array(wanted, pa.bool_()))
 
 
-_IS_NEW = pa.field("is_new", pa.bool_())
 _STORED = tuple(name for name in READ if name not in ("is_new", "window"))
-_OWN = {"is_new": _IS_NEW, "event_at": pa.field("event_at", pa.int64())}
+_OWN = {"is_new": pa.field("is_new", pa.bool_()), "event_at": pa.field("event_at", pa.int64())}
 _READ = pa.schema([_OWN.get(name) or SILVER_ARROW.field(name) for name in READ])
 """``READ``, with times in microseconds since 1970 (UTC)."""
-
-
-def _trues(count: int) -> pa.Array:
-    return pa.repeat(pa.scalar(True), count)
 
 
 def _of_keys(rows: pa.Table) -> pa.Table:

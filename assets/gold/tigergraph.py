@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from assets.columns.gold import AS_JSON, newest_tombstones
 from assets.columns.quoting import quoted
-from assets.control import asset
+from assets.control import asset, decisions
 from assets.executors.choice import EXECUTOR, SPARK
 from assets.feed_assets import feed_key, gold_keys, retried, spec_of_feed, window_step
 from assets.gold import tables as gold_tables
@@ -33,7 +33,6 @@ from transforms.formats.tigergraph.declarations import (
     shared_vertices,
 )
 from transforms.gold.columns import EVENT_AT
-from transforms.gold.range_deletes import CLOCK_NUMBERS
 
 SHOWN = 10
 """How many of the violations are named."""
@@ -138,13 +137,18 @@ def with_deleted_end(
 ) -> DataFrame | None:
     """One row per edge with a deleted vertex: ``what``, the edge; None where the feed has no edges or no deletes.
 
-    ``is_older``: edges no newer than the delete of the vertex; else the other ones.
+    ``is_older``: edges no newer than the delete of the vertex; else the other ones. Where a delete waits for a person,
+    since nobody knows which came first, edges of about its time are among the other ones.
     """
+    held = decisions.with_recorded(lake, feed).decisions.held()
+    waits = {one.table for one in held if one.is_of_order}
     tombstones = [
         _tombstones(lake, feed, name, table) for name, table in tables.items() if _is_vertex(table)
     ]
     edges = [
-        _edges(lake, feed, name, table) for name, table in tables.items() if not _is_vertex(table)
+        _edges(lake, feed, name, table, waits=name in waits)
+        for name, table in tables.items()
+        if not _is_vertex(table)
     ]
     if not tombstones or not edges:
         return None
@@ -169,8 +173,9 @@ def _tombstones(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
     )
 
 
-def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
-    """Two rows per edge, one for each end: ``graph``, ``type``, ``uid``, ``what``, and the edge's last change."""
+def _edges(lake: Lake, feed: Feed, name: str, table: Table, *, waits: bool) -> DataFrame:
+    """Two rows per edge, one for each end: ``graph``, ``type``, ``uid``, ``what``, and when it was changed last."""
+    at = F.col(EVENT_AT) + F.expr(f"INTERVAL {TOLERANCE}") if waits else F.col(EVENT_AT)
     end = F.explode(
         F.array(
             *[
@@ -180,7 +185,7 @@ def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
         )
     )
     rows = lake.table(Layer.GOLD, feed.name, name).read()
-    ends = rows.select(_shown(name).alias("what"), EVENT_AT, end.alias("end"))
+    ends = rows.select(_shown(name).alias("what"), at.alias(EVENT_AT), end.alias("end"))
     graph = F.lit(name.removesuffix(table.name))
     if feed.table_names != "plain":
         # An edge of one graph may touch vertices that all graphs share.
@@ -231,6 +236,10 @@ def _is_vertex(table: Table) -> bool:
 
 
 # Streams whose positions started over, as after the restore of a source: recognized by the events' times.
+
+
+CLOCK_NUMBERS = 3
+"""Epoch, phase and the source's first number: what of a position time is measured at."""
 
 
 def restarted_streams(silver: DataFrame, tolerance: str) -> DataFrame:

@@ -121,7 +121,7 @@ def _kept_for_ever(table: Positions) -> str | None:
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return "changes that take effect at their commit, whose history is kept"
     if FORMATS[feed.format].crosses_streams and table.plan.several_streams:
-        # Where they stand depends on other tables' changes, and on when those were made.
+        # Where they stand depends on when each change was made, and a base row says that of the last alone.
         return "deletes that reach other partitions, whose history is kept"
     if feed.retention.kept is None:
         return "the feed file says `retention: forever`"

@@ -456,10 +456,11 @@ def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., 
 @click.option("--keep", "keeps", is_flag=True, help="Never let them act: gold keeps the rows.")
 @JSON
 def release_command(place: Place, feed: str, choice: Choice, keeps: bool, as_json: bool) -> None:
-    """List the truncates, drops and snapshots of FEED that wait, or let those with these IDS act.
+    """List the deletes of FEED that wait, or let those with these IDS act.
 
     With `range_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. So does what
-    would remove most of a table (`loss_guard`), and what a snapshot does not name that is not known to be complete.
+    would remove most of a table (`loss_guard`), what a snapshot does not name that is not known to be complete, and
+    what a delete of one TigerGraph partition does to rows of others that changed at about its time.
     Without IDS and without --all, the command lists what waits. The beginning of an id is enough. Deletes that come
     from one record act together.
     """

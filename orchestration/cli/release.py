@@ -115,7 +115,7 @@ def keep(
                 feed.name,
                 f"{in_words(feed, delete)}, waits because the feed file says so; it does nothing until it is released",
             )
-    holds = [replace(delete.hold, reason=Hold.KEPT) for delete in chosen if delete.hold is not None]
+    holds = [delete.hold.kept for delete in chosen if delete.hold is not None]
     signed = decisions.Signature(datetime.now(UTC), None, choice.reason)
     decisions.hold(lake, feed, holds, signed)
     for delete in chosen:
@@ -171,7 +171,7 @@ def held_by_gold(lake: Lake, feed: Feed) -> list[HeldDelete]:
             one.operation,
             None,
             one.windows,
-            f"{one.source_location}: {counted(one.rows, 'row')}",
+            one.source_location,
             one,
         )
         for one in waiting
@@ -211,4 +211,7 @@ def of_same_records(
 
 def in_words(feed: Feed, delete: HeldDelete, at: str = "") -> str:
     """A delete in a line: what it does to which table, the source's time if wanted, and its source location."""
-    return f"{delete.operation} of gold.{feed.name}.{delete.table}{at}, {delete.source_location}"
+    rows = f": {counted(delete.hold.rows, 'row')}" if delete.hold else ""
+    return (
+        f"{delete.operation} of gold.{feed.name}.{delete.table}{at}, {delete.source_location}{rows}"
+    )

@@ -20,7 +20,7 @@ from transforms.gold import fold_rows
 from transforms.gold.fold_rows import GOLD, TOMBSTONE, read_fold_rows
 
 WITH_RANGE_DELETES = ("kinds.item", "kinds.account", "graphs.vertex_Person", "graphs.edge_Knows")
-MAY_LACK = ("some tombstones", "positions in other streams")
+MAY_LACK = ("some tombstones",)
 SOME = 3
 """One key in so many is asked for."""
 
@@ -48,9 +48,6 @@ def frames_of(side: Side, keys: list[Key]) -> Mapping[str, Any]:
         found["base rows"] = base
     if side.plan.table.history:
         found["some versions"] = stored.versions(some)
-    across = side.fold(onto_gold=False).deletes.across
-    if across is not None:
-        found["positions in other streams"] = across.positions
     return {what: run.staged(frame, AsRead(side.plan.table)) for what, frame in found.items()}
 
 
@@ -98,10 +95,6 @@ def test_both_read_the_same_range_deletes(
         ours.source_locations,
     )
     assert ours.every
-    if due.plan.crosses:
-        assert ours.across is not None
-        assert theirs.across is not None
-        assert theirs.across.crossing == ours.across.crossing
 
 
 @pytest.mark.parametrize("name", ["kinds.item", "kinds.account", "described.pets"])

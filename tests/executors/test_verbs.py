@@ -153,10 +153,6 @@ VERBS: dict[str, tuple[Verb, Meaning]] = {
         lambda run, it: run.where(it.rows, "stream", ""),
         lambda given: (row for row in of(given.rows) if row["stream"] == ""),
     ),
-    "new": (
-        lambda run, it: run.new(it.part),
-        lambda given: (row for row in of(given.part) if row["is_new"]),
-    ),
     "select": (
         lambda run, it: run.select(it.part, NAMES),
         lambda given: ({new: row[old] for old, new in NAMES.items()} for row in of(given.part)),
@@ -244,17 +240,13 @@ VERBS: dict[str, tuple[Verb, Meaning]] = {
         lambda run, it: run.filled(it.binaries, "clock"),
         lambda given: (row for row in of(given.binaries) if row["clock"]),
     ),
-    "empty": (
-        lambda run, it: run.empty(it.binaries, "clock"),
-        lambda given: (row for row in of(given.binaries) if row["clock"] == b""),
-    ),
     "kept": (
-        lambda run, it: run.kept(run.new(it.rows)),
-        lambda given: (row for row in of(given.rows) if row["is_new"]),
+        lambda run, it: run.kept(run.where(it.rows, "effect", "replace")),
+        lambda given: (row for row in of(given.rows) if row["effect"] == "replace"),
     ),
     "cached": (
-        lambda run, it: run.cached(run.new(it.rows)),
-        lambda given: (row for row in of(given.rows) if row["is_new"]),
+        lambda run, it: run.cached(run.where(it.rows, "effect", "replace")),
+        lambda given: (row for row in of(given.rows) if row["effect"] == "replace"),
     ),
     "collected": (
         lambda run, it: it.rows,

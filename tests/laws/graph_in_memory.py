@@ -6,6 +6,7 @@ Every run gets the new windows and the gold before it, as a real run does. Not h
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,14 +27,14 @@ from transforms.silver.frames import OUTPUT
 class Lake:
     """The rows of each window's silver, which are there so far, and the tables.
 
-    ``finished``: windows that all tables have.
+    ``in_doubt``: by table, how many rows range deletes of other streams may be for, by event.
     """
 
     feed: Feed
     windows: Mapping[str, Sequence[Mapping[str, object]]]
     silver: dict[str, pa.Table] = field(default_factory=dict)
     gold: dict[str, GoldTables] = field(default_factory=dict)
-    finished: set[str] = field(default_factory=set)
+    in_doubt: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def __post_init__(self) -> None:
         self.gold = {name: GoldTables(table) for name, table in self.feed.tables.items()}
@@ -49,7 +50,6 @@ class Lake:
         self.derive(windows)
         for name, table in self.feed.tables.items():
             self._apply(name, table, windows)
-        self.finished.update(windows)
 
     def rows(self) -> dict[str, list[dict[str, object]]]:
         """What gold has, of tables that have something."""
@@ -62,10 +62,7 @@ class Lake:
     def _apply(self, name: str, table: Table, windows: Sequence[str]) -> None:
         silver, stored = InMemory(self.silver), self.gold[name].stored()
         plan = silver.plan_of(self.feed, table, name, windows, {})
-        before = frozenset(self.finished.difference(windows))
-        plan = replace(plan, brought_before=before)
         fold = TableFold.of(InProcess(), plan, silver.of_table(plan))
-        if fold.deletes.have_moved:
-            stored.create(fold.from_history(), self.feed)
-        else:
-            stored.put(replace(fold, stored=stored).onto_gold())
+        folded = replace(fold, stored=stored).onto_gold()
+        stored.put(folded)
+        self.in_doubt[name] += folded.metrics.in_doubt

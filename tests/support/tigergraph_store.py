@@ -39,10 +39,11 @@ FEED = replace(DECLARED, tables=FORMATS["tigergraph"].tables(DECLARED))
 
 @dataclass
 class Store:
-    """The graph, and all messages about it."""
+    """The graph, and all messages about it; ``pauses``: before how many of its acts two hours pass."""
 
     rng: Random
     partitions: int
+    pauses: float = 0.0
     time: int = 1_700_000_000_000
     tids: dict[int, int] = field(default_factory=dict)
     sent: list[dict[str, object]] = field(default_factory=list)
@@ -65,6 +66,8 @@ class Store:
 
     def act(self) -> None:
         self.time += self.rng.randint(1, 2000)
+        if self.pauses and self.rng.random() < self.pauses:
+            self.time += 7_200_000
         uid, other = self.rng.sample(UIDS, 2)
         chosen = self.rng.random()
         if chosen < 0.3:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import ClassVar, TypeAlias
 
@@ -46,9 +46,10 @@ class Hold:
     """A delete of many rows that gold has not applied: it waits for a ``Release``.
 
     ``reason``: ``loss`` where it would have removed more than the feed's ``loss_guard`` allows, ``unproved`` for a
-    snapshot that is not known to be complete, ``kept`` where a person decided that it never acts. ``table``: the gold
-    table. ``rows``: how many it would have removed when that was decided, and ``keys`` some of these. ``windows``:
-    those that brought it; ``log_position``: where it stands. ``source_location``: where it came from, in words.
+    snapshot that is not known to be complete, ``order`` for one that acts, but not on rows of other streams that may be
+    newer; ``kept`` or ``kept_order`` where a person decided that it never acts. ``table``: the gold table. ``rows``:
+    how many it would have removed when that was decided, and ``keys`` some of these. ``windows``: those that brought
+    it; ``log_position``: where it stands. ``source_location``: where it came from, in words.
     """
 
     event_id: str
@@ -63,7 +64,24 @@ class Hold:
 
     LOSS: ClassVar[str] = "loss"
     UNPROVED: ClassVar[str] = "unproved"
+    ORDER: ClassVar[str] = "order"
     KEPT: ClassVar[str] = "kept"
+    KEPT_ORDER: ClassVar[str] = "kept_order"
+
+    @property
+    def acts_nowhere(self) -> bool:
+        """Whether gold is made without it."""
+        return self.reason in (self.LOSS, self.KEPT)
+
+    @property
+    def is_of_order(self) -> bool:
+        """Whether it acts in its own stream, and the rows of others that may be older stay."""
+        return self.reason in (self.ORDER, self.KEPT_ORDER)
+
+    @property
+    def kept(self) -> Hold:
+        """The same as a person's decision that it never acts."""
+        return replace(self, reason=self.KEPT_ORDER if self.is_of_order else self.KEPT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,14 +117,12 @@ def respelling(table: Table) -> Callable[[Image], Image] | None:
 # The rows that an executor brings together by key for the fold of a gold table, and how each is read.
 
 
-GOLD, TOMBSTONE, VERSION, BASE, CARRIED, CROSS_STREAM, CHANGE = range(7)
+GOLD, TOMBSTONE, VERSION, BASE, CARRIED, CHANGE = range(6)
 """What a row is (``what``).
 
 ``GOLD``, ``TOMBSTONE``, ``VERSION``: a row of gold, a tombstone, a version of a row. ``BASE``: a base row. ``CARRIED``:
 a key that an earlier stage asks the history of, with what that stage has made of gold's row and tombstone, if it has
-read them. ``CROSS_STREAM``: a position of a change in another stream than its own: ``stream`` and ``log_position`` are
-those of the other stream, ``event_id`` is the change's. ``CHANGE``: a change. Rows that are folded together are sorted
-by this number, so that changes come last.
+read them. ``CHANGE``: a change. Rows that are folded together are sorted by this number, so that changes come last.
 """
 
 
@@ -141,7 +139,7 @@ FOLD_ROWS: Final = pa.schema(
         *[("ended_by", pa.string()), ("ended_at", pa.int64())],
     ]
 )
-"""One row per row of gold, tombstone, version, base row, carried key, cross-stream position and change of a key.
+"""One row per row of gold, tombstone, version, base row, carried key and change of a key.
 
 Times are microseconds since 1970 (UTC). ``group``: of a key that key changes link with others one of their keys, else
 the key. ``after``: in rows of gold and base rows the values, where they are asked for. ``log_position``, ``event_id``,

@@ -54,7 +54,8 @@ class FoldMetrics:
     ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one position.
     ``never_inserted``: keys whose row began with an update, or of which only some columns are known.
     ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows range deletes removed,
-    or changed otherwise, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys
+    or changed otherwise, by event; ``in_doubt``: how many rows there are that range deletes of other streams may be
+    for, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys
     that were counted so, at most ``SHOWN`` of each.
     """
 
@@ -74,6 +75,7 @@ class FoldMetrics:
     foreign_copies: int = 0
     removed: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
+    in_doubt: Counter[str] = field(default_factory=Counter)
     late_keys: list[Key] = field(default_factory=list)
     tied_keys: list[Key] = field(default_factory=list)
     copied_keys: list[Key] = field(default_factory=list)

@@ -6,7 +6,7 @@ Used only for keys that are folded from their history.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -16,14 +16,13 @@ import pyarrow as pa
 from transforms.change import Change, Key, LogPosition
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Table
+from transforms.gold import crossing, fold_rows
 from transforms.gold import fold as key_changes
-from transforms.gold import fold_rows
 from transforms.gold.fold import ABSENT, Fold, Last, State, Version, unread_state
 from transforms.gold.fold_rows import (
     BASE,
     CARRIED,
     CHANGE,
-    CROSS_STREAM,
     GOLD,
     VERSION,
     FoldRow,
@@ -32,12 +31,7 @@ from transforms.gold.fold_rows import (
     version_of,
 )
 from transforms.gold.ordering import Counts, distinct, merge_sorted
-from transforms.gold.range_deletes import (
-    Crossing,
-    CrossStreamPosition,
-    RangeDelete,
-    RangeDeletesByKey,
-)
+from transforms.gold.range_deletes import RangeDelete, RangeDeletesByKey
 
 
 @dataclass(slots=True)
@@ -161,9 +155,8 @@ class KeyGroup(NamedTuple):
     ``stored``: what gold has of it, in ``copies`` rows. ``base``, ``base_streams``: what it was at the compaction
     watermark, and the streams of the changes up to there. ``changes``: each with its stream, and whether the run brings
     it; in the order of their positions. They come once, and have to be taken before the next key is asked for: a hot
-    key may have more changes than fit into memory. ``cross_stream_positions``: positions of changes in other streams,
-    by event; ``is_crossed``: the run has brought one of these. ``is_asked``: an earlier stage asks for the key's
-    history. ``versions``: those in the table of versions.
+    key may have more changes than fit into memory. ``is_asked``: an earlier stage asks for the key's history.
+    ``versions``: those in the table of versions.
     """
 
     key: Key
@@ -172,8 +165,6 @@ class KeyGroup(NamedTuple):
     base: State
     base_streams: frozenset[str | None]
     changes: Iterator[tuple[Change, str | None, bool]]
-    cross_stream_positions: Mapping[str, Sequence[CrossStreamPosition]]
-    is_crossed: bool
     is_asked: bool
     versions: Sequence[Version]
 
@@ -184,11 +175,11 @@ class FoldInput:
 
     ``range_deletes``: its range deletes. ``depends``: changes depend on what the row was, so that gold's values are
     read. ``keeps_history``: events below the reset position matter, too. ``moves``: keys of one ``group`` may be linked
-    by key changes. ``full_rebuild``: the table is made from all changes. ``crossing``: where range deletes are in other
-    streams; None where they reach none. ``compaction_watermark``: up to where the table's history is in its base; None
-    where nothing is compacted. ``by_newest``: no change of a row depends on what the row was, so that a key's newest
-    change may decide it (``newest``). ``updates_find_rows``: an update is of a row that is there
-    in the source, so that a row that begins with one has lost its insert.
+    by key changes. ``full_rebuild``: the table is made from all changes. ``crosses``: range deletes reach keys of other
+    streams; ``released``: the events that a person has let act. ``compaction_watermark``: up to where the table's
+    history is in its base; None where nothing is compacted. ``by_newest``: no change of a row depends on what the row
+    was, so that a key's newest change may decide it (``newest``). ``updates_find_rows``: an update is of a row that is
+    there in the source, so that a row that begins with one has lost its insert.
     """
 
     table: Table
@@ -197,7 +188,8 @@ class FoldInput:
     keeps_history: bool = False
     moves: bool = False
     full_rebuild: bool = False
-    crossing: Crossing | None = None
+    crosses: bool = False
+    released: frozenset[str] = frozenset()
     compaction_watermark: CompactionWatermark | None = None
     by_newest: bool = False
     updates_find_rows: bool = False
@@ -225,8 +217,7 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
     first: list[FoldRow] = []
     key: Key = ()
     carried: tuple[StoredRow | None, int] | None = None
-    cross_stream_positions: dict[str, list[CrossStreamPosition]] = {}
-    is_crossed = is_asked = False
+    is_asked = False
     versions: list[Version] = []
     rest = iter(rows)
     for row in rest:
@@ -234,11 +225,7 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
         if row.what == CHANGE:
             first.append(row)
             break
-        if row.what == CROSS_STREAM:
-            there = CrossStreamPosition(row.stream or "", row.change.log_position)
-            cross_stream_positions.setdefault(row.change.event_id, []).append(there)
-            is_crossed = is_crossed or row.is_new
-        elif row.what == BASE:
+        if row.what == BASE:
             last = last_of(row)
             columns = {**given.table.before_added, **row.change.after}
             base = State("replace", columns, row.copies, last, last.log_position)
@@ -256,8 +243,6 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
     changes = ((row.change, row.stream, row.is_new) for row in chain(first, rest))
     return KeyGroup(
         *(key, *carried, base, streams, changes),
-        cross_stream_positions=cross_stream_positions,
-        is_crossed=is_crossed,
         is_asked=is_asked,
         versions=versions,
     )
@@ -287,7 +272,7 @@ class OrderedChanges:
     """One key: what is known of it, and its changes in order; where a change moves a row here, with that row's values.
 
     The changes can be taken once; ``deliveries``, ``counts`` and ``streams`` are complete when all of them have been
-    taken.
+    taken. ``in_doubt``: the range deletes of other streams that may have been before or after the key's last changes.
     """
 
     key: KeyGroup
@@ -295,6 +280,7 @@ class OrderedChanges:
     deliveries: DeliveryCounts
     counts: Counts
     streams: set[str | None]
+    in_doubt: Sequence[str] = ()
 
 
 def ordered_changes(
@@ -327,11 +313,37 @@ def _ordered_changes(given: FoldInput, one: KeyGroup, by_key: RangeDeletesByKey)
         # Whether they are for the key depends on the streams of all its changes.
         own = [*own]
     range_deletes = [*by_key.of(one.key, streams)]
-    if given.crossing is not None:
+    in_doubt: list[str] = []
+    if given.crosses:
         own = [*own]
-        range_deletes += given.crossing.for_key(matching, own, one.cross_stream_positions)
+        crossed, in_doubt = _of_other_streams(given, one, matching, own)
+        range_deletes += crossed
     for change in range_deletes:
         deliveries.add(change, is_new=not change.is_past)
     return OrderedChanges(
-        one, distinct(merge_sorted(own, range_deletes), counts), deliveries, counts, streams
+        one,
+        distinct(merge_sorted(own, range_deletes), counts),
+        *(deliveries, counts, streams, in_doubt),
     )
+
+
+def _of_other_streams(
+    given: FoldInput, one: KeyGroup, matching: Iterable[RangeDelete], own: Sequence[Change]
+) -> tuple[list[Change], list[str]]:
+    """The range deletes of other streams that a key meets, each at its place; and those whose place is in doubt."""
+    found, in_doubt = [], []
+    for range_delete in matching:
+        if range_delete.stream is None:
+            continue
+        of_own = (None, range_delete.stream)
+        others = [change for change in own if change.stream not in of_own]
+        last = one.base.last
+        if last is not None and not one.base_streams <= {*of_own}:
+            # The base stands for all changes up to its own.
+            position, event_id, at, _ = last
+            others.insert(0, Change("replace", position, 0, event_id, at, {}, {}, {}))
+        is_released = range_delete.change.event_id in given.released
+        change, is_doubtful = crossing.among_others(range_delete, others, is_released=is_released)
+        found += [change] if change is not None else []
+        in_doubt += [range_delete.change.event_id] if is_doubtful else []
+    return found, in_doubt

@@ -244,7 +244,7 @@ class OntoGold:
             streams.update(stream for _, stream, _ in again)
         first = next(own, None)
         range_deletes, is_sure = _range_deletes(given, one, matching, streams)
-        if first is None and not one.is_crossed and all(change.is_past for change in range_deletes):
+        if first is None and all(change.is_past for change in range_deletes):
             # A row of gold that a new range delete might have been for, but is not.
             return
         if given.table.key and one.copies > 1:
@@ -294,7 +294,7 @@ def _range_deletes(
     last = None if one.stored is None else one.stored.state.last
     for range_delete in matching:
         change = range_delete.change
-        if given.crossing is not None and range_delete.stream is not None:
+        if given.crosses and range_delete.stream is not None:
             found.append(change)
             is_sure = False
         elif range_delete.stream is None or (last is None and range_delete.stream in streams):
@@ -353,6 +353,8 @@ class FromHistory:
             # Of keys that came along because they are linked, the first stage has counted the new changes.
             metrics.repeats += one.deliveries.repeats()
             metrics.superseded += one.deliveries.superseded(came_late=came_late)
+        if state.effect != "remove":
+            metrics.in_doubt.update(one.in_doubt)
         if state.last is None or self._is_known(task.fold, key_group, state, of_key):
             return
         task.out.put(key_group.key, state, key_group, metrics, full_rebuild=self.given.full_rebuild)

@@ -66,10 +66,10 @@ def streams_label(streams: Sequence[str]) -> str:
     return STREAMS + json.dumps([*streams], separators=(",", ":"), ensure_ascii=False)
 
 
-def streams_of(labels: Iterable[str]) -> set[str] | None:
-    """The streams that an accounting's labels name; None where no label does: an earlier version of Weir wrote it."""
+def streams_of(labels: Iterable[str]) -> set[str]:
+    """The streams that an accounting's labels name."""
     listed = [label.removeprefix(STREAMS) for label in labels if label.startswith(STREAMS)]
-    return {stream for text in listed for stream in json.loads(text)} if listed else None
+    return {stream for text in listed for stream in json.loads(text)}
 
 
 def _shape(text: str) -> ScopeShape:

@@ -92,7 +92,7 @@ def test_the_newest_change_decides_what_the_fold_decides(
     assert folded * MOST[kind] < decided
 
 
-def drawn_deletes(fold: TableFold[pa.Table], seed: str) -> RangeDeletes[pa.Table]:
+def drawn_deletes(fold: TableFold[pa.Table], seed: str) -> RangeDeletes:
     """Deletes of the whole table, new and past ones, at and around positions of the run's changes."""
     rng = Random(seed)
     met, _ = fold.met(fold.given(full_rebuild=False))

@@ -25,6 +25,8 @@ LAWS: Final = {
 
 GRAPH: Final = "tests/laws/test_tigergraph.py::test_gold_is_the_graph_that_the_store_has"
 """The laws of a graph in several partitions."""
+HELD: Final = "tests/laws/test_tigergraph.py::test_a_table_that_is_not_the_stores_has_a_delete_held"
+"""What must be said of a graph in several partitions where times do not tell which change came first."""
 
 
 class Misplaced(Exception):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.laws.mutations.mutation import GRAPH, Mutation, of_kind
+from tests.laws.mutations.mutation import GRAPH, HELD, Mutation, of_kind
 
 STAGES, KEY_GROUPS = "transforms/gold/stages.py", "transforms/gold/key_groups.py"
 ONTO_GOLD, STORED_ROW = "transforms/gold/stages.py", "transforms/gold/key_groups.py"
 FOLDING, FOLDED_ROWS = "assets/gold/fold.py", "transforms/gold/folded_rows.py"
-KEY_CHANGES = "transforms/gold/fold.py"
+KEY_CHANGES, CROSSING = "transforms/gold/fold.py", "transforms/gold/crossing.py"
 
 OF_STAGES: Final = (
     Mutation(
@@ -67,8 +67,8 @@ OF_STAGES: Final = (
         4,
         "a truncate leaves the rows of which the run brings no change",
         STAGES,
-        "if first is None and not one.is_crossed and all(change.is_past for change in range_deletes):",
-        "if first is None and not one.is_crossed:",
+        "if first is None and all(change.is_past for change in range_deletes):",
+        "if first is None:",
         of_kind("item"),
     ),
     Mutation(
@@ -99,9 +99,25 @@ OF_STAGES: Final = (
         7,
         "edges stay whose vertex is deleted in another partition",
         KEY_GROUPS,
-        "range_deletes += given.crossing.for_key(matching, own, one.cross_stream_positions)",
+        "range_deletes += crossed",
         "pass",
         GRAPH,
+    ),
+    Mutation(
+        7,
+        "edges are deleted by another partition though nobody knows which came first",
+        CROSSING,
+        "surely = 0 if at is None else bisect_right(latest, at - TOLERANCE)",
+        "surely = 0 if at is None else bisect_right(latest, at)",
+        HELD,
+    ),
+    Mutation(
+        7,
+        "nobody hears of rows that a delete of another partition may be for",
+        STAGES,
+        "metrics.in_doubt.update(one.in_doubt)",
+        "pass",
+        HELD,
     ),
     Mutation(
         8,

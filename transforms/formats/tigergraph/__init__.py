@@ -7,10 +7,14 @@ files. A message is one JSON document. It names a type, an operator (insert, del
 
 What a record goes through: ``decode`` finds the message in it; ``fields`` reads it into a ``message`` by what the
 feed declares (``declarations``, ``tables``); ``message_faults`` and ``contents`` say whether it can be taken, with
-``texts`` for its values; ``consequences`` and ``reach`` say what it changes, ``reached_graphs`` in which graphs, and
-``far_ends`` where edges stand in the partition of their other end.
+``texts`` for its values; ``consequences`` and ``reach`` say what it changes, and ``reached_graphs`` in which graphs.
 
-Vendor: TigerGraph documentation, "CDC Message Examples", versions 3.10 to 4.1.1 (attribute maps have two forms).
+Every GPE partition sends messages of its own, in the order of its own tids; tids of two partitions do not compare. No
+message tells of the edges that go with a vertex, so that a delete in one partition may reach rows of another. Which
+partition has a vertex, and which Kafka partition a message goes to, is not documented.
+
+Vendor: TigerGraph documentation, "CDC Message Examples", versions 3.10 to 4.1.1 (attribute maps have two forms; the
+parts of ``mid``; implicit edge deletion).
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.feed.feed import Feed
-from transforms.formats.tigergraph import declarations, decode, far_ends, onboarding
+from transforms.formats.tigergraph import declarations, decode, onboarding
 from transforms.formats.tigergraph.decode import (
     DELETE_ALL_OF_OTHERS,
     GRAPH_NOT_DECLARED,
@@ -49,13 +53,13 @@ FORMAT = SourceFormat(
     recognise=onboarding.recognise,
     propose=onboarding.propose,
     crosses_streams=True,
-    cross_stream_matcher=far_ends.edge_matcher,
     extra_assets=(
         ExtraAsset("graph", "gold.tigergraph", is_needed=lambda feed: bool(feed.vertices)),
     ),
     unknowable=(
         "whether a transaction is complete: the stream has no commits, so that gold may show a part of one.",
         "what happened while a partition was reset (restore, expansion, drop all, import): no message tells.",
+        "which of two changes of different partitions came first, if their times are less than an hour apart.",
         "which part of a joined uid or discriminator is whose, where a value has the joining sign in it.",
     ),
 )
