@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from types import ModuleType
 from typing import Any, Final
 
 from transforms.feed.feed import DeclaredExpectation
+from transforms.silver.schema_drift import did_you_mean
 
 SAMPLES: Final = 20
 """So many of the rows that break an expectation are shown."""
@@ -216,9 +216,8 @@ def fault_of(one: DeclaredExpectation, types: Mapping[str, str]) -> Fault | None
     if one.kind in NEEDS_DATABASE:
         return Fault("can be asked of a database only; a regex does the same as a LIKE pattern")
     if one.kind not in known:
-        close = get_close_matches(one.kind, known, n=1)
-        hint = f"; did you mean {close[0]}" if close else ""
-        return Fault(f"is no expectation of Great Expectations{hint}", tuple(known))
+        fault = f"is no expectation of Great Expectations{did_you_mean(one.kind, known)}"
+        return Fault(fault, tuple(known))
     try:
         expectation_of(one, types)
     except ValidationError as wrong:
@@ -234,9 +233,7 @@ def _of_validation(one: DeclaredExpectation, wrong: Any) -> Fault:
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "value_error.extra":
         own = sorted(set(_class_of(one.kind).__fields__) - _NOT_WRITTEN)
-        close = get_close_matches(name, own, n=1)
-        hint = f"; did you mean {close[0]}" if close else ""
-        return Fault(f"has no argument {name}{hint}", tuple(own))
+        return Fault(f"has no argument {name}{did_you_mean(name, own)}", tuple(own))
     if first["type"] == "value_error.missing":
         return Fault(f"needs the argument {name}")
     said = first["msg"]

@@ -91,8 +91,6 @@ LONG: Final[Mapping[str, int]] = {
     "::test_what_records_take_is_known_from_files_that_are_much_smaller": 50,
     "tests/assets/gold/test_change_feed.py::test_a_feed_that_is_asked_for_comes_and_stays": 33,
     "tests/assets/gold/test_masks.py::test_gold_and_history_are_made_again_under_masks_and_under_another_key": 46,
-    # Tables of versions that nobody has any more.
-    "tests/assets/test_earlier_version.py": 116,
     # The bench, which is no part of the product.
     "tests/bench/test_bench.py": 203,
     "tests/bench/test_growth.py": 50,

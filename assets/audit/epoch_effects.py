@@ -62,9 +62,7 @@ def _spelled(key: Key) -> str:
 
 def effects_of(lake: Lake, feed: Feed, epoch: Epoch) -> list[EpochEffect]:
     """What an epoch would do to each gold table that it is for, in the order of their names."""
-    rows = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).rows(
-        ["window", "table", "changes"]
-    )
+    rows = accounting.accounting_of(lake, feed).rows(["window", "table", "changes"])
     found = []
     for name, table in tables.mirrors(lake, feed).items():
         if epoch.table not in (None, table.name):

@@ -77,7 +77,7 @@ class FeedReport:
 def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -> FeedReport:
     """The facts of a feed's report, as the tables say now; ``sizes``: those of gold, where they are known already."""
     names = ("events", *OUTCOMES)
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     rows = accounts.read(["window", "table", "source_table", "derived", *names])
     known = pc.unique(rows["window"])
     shown = sorted(known.to_pylist())[-SHOWN:]
@@ -117,7 +117,7 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
 
 def _of_tables(rows: pa.Table, names: Sequence[str]) -> dict[str, dict[str, int]]:
     """The accounts of each table that has events, by the name that it is known by."""
-    counted = rows.filter(pc.not_equal(pc.fill_null(rows["events"], 0), 0))
+    counted = rows.filter(pc.not_equal(rows["events"], 0))
     # An empty name is none.
     given = (pc.if_else(pc.equal(counted[one], ""), None, counted[one]) for one in _NAMES)
     named = counted.append_column("name", pc.coalesce(*given, "(no table)"))

@@ -85,7 +85,7 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
 
 
 def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     names = ("events", *OUTCOMES)
     rows = accounts.read(["source_table", "declared", "warnings", *names])
     if not rows.num_rows:
@@ -98,9 +98,7 @@ def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], 
         pairs = (maps.keys[begin:end].to_pylist(), maps.items[begin:end].to_pylist())
         for word, count in zip(*pairs, strict=True):
             words[word] += count
-    unkeyed = rows.filter(
-        pc.and_(pc.is_null(rows["declared"]), pc.not_equal(pc.fill_null(rows["changes"], 0), 0))
-    )
+    unkeyed = rows.filter(pc.and_(pc.is_null(rows["declared"]), pc.not_equal(rows["changes"], 0)))
     waiting = {
         table: counts["changes"]
         for table, counts in accounting.summed_counts(unkeyed, "source_table", ["changes"]).items()

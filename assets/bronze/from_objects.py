@@ -81,14 +81,12 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
     """Append the records of these windows' new objects to bronze, in one commit."""
     # Two runs that both find an object new would both append it, and Delta accepts both commits.
     with writing(lake, Layer.BRONZE, feed.name):
-        # What the ledger says is of this version, or of a later one.
-        seen = ledger.bronze_version(lake, feed)
         held = ledger.catch_up(lake, feed)
-        ledger.refuse_other_size(feed, ledger.other_windows(held, feed))
+        ledger.refuse_other_size(feed, ledger.other_windows(held.rows, feed))
         transactional = FORMATS[feed.format].transactional
         found = arrivals(
             feed,
-            lambda names: ledger.objects_in(held, names=names),
+            lambda names: ledger.objects_in(held.rows, names=names),
             windows,
             look_elsewhere=transactional,
         )
@@ -104,8 +102,8 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
             # An object that was overwritten or removed before it was read will never be read.
             there = {(one.window, one.name, one.generation) for one in found.seen}
             progress.forget_unreadable(lake, feed, there)
-        if found.new or seen < 0:
-            found = replace(found, executor=_append(lake, feed, found.new, seen))
+        if found.new or held.version < 0:
+            found = replace(found, executor=_append(lake, feed, found.new, held.version))
             ledger.catch_up(lake, feed)
         return found
 

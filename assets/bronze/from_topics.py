@@ -70,11 +70,10 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
         UnreadableLanding: the broker does not answer, or refuses.
     """
     with writing(lake, Layer.BRONZE, feed.name):
-        # Before the offsets are read: what they say is of this version, or of a later one.
-        seen = ledger.bronze_version(lake, feed)
         held = ledger.catch_up(lake, feed)
-        ledger.refuse_other_size(feed, ledger.other_windows(held, feed))
-        found = kafka.backlog_of(feed, kafka.look_at_topics(feed), ledger.offsets_in(held))
+        seen = held.version
+        ledger.refuse_other_size(feed, ledger.other_windows(held.rows, feed))
+        found = kafka.backlog_of(feed, kafka.look_at_topics(feed), ledger.offsets_in(held.rows))
         executor = None
         if found.ranges or seen < 0:
             with reporting(feed, found.ranges, report) as folder:

@@ -91,7 +91,7 @@ mutation differ in the others, and the smallest position counts.
 ``object`` to ``ordinal`` are the bronze record's source location, and which of its events this is: provenance, never
 order. ``key_text``: the key's parts joined into one text. A file's rows are in the order of their keys, so that
 Parquet's statistics let a reader of a few keys skip most of the file (``silver_rows.may_be_of``). Null where a part of
-the key is null, and in files that an earlier version of Weir wrote.
+the key is null.
 """
 
 QUARANTINE = T.StructType(
@@ -161,13 +161,6 @@ def are_held(name: str | None = None) -> Column:
     """True for range deletes that wait for a decision; ``name``: those of one gold table."""
     held = F.col("effect") == HOLD
     return held if name is None else held & (F.col("table") == name)
-
-
-def with_key_text(silver: DataFrame) -> DataFrame:
-    """Silver with its ``key_text``: a table that only an earlier version of Weir has written has none."""
-    if KEY_TEXT in silver.columns:
-        return silver
-    return silver.withColumn(KEY_TEXT, F.lit(None).cast("string"))
 
 
 def key_text(key: Column) -> Column:

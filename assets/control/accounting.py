@@ -16,34 +16,19 @@ from transforms.feed.feed import Feed
 from transforms.moments import microseconds_of, moment_of
 from transforms.silver import log_resets
 
+
+def _named(part: str) -> T.ArrayType:
+    """A text for each of some columns, whose names come with it."""
+    fields = [T.StructField(one, T.StringType(), True) for one in ("name", part)]
+    return T.ArrayType(T.StructType(fields))
+
+
 STREAM_SCHEMA = T.StructType(
     [
         T.StructField("key", T.ArrayType(T.StringType()), True),
-        T.StructField(
-            "columns",
-            T.ArrayType(
-                T.StructType(
-                    [
-                        T.StructField("name", T.StringType(), True),
-                        T.StructField("type", T.StringType(), True),
-                    ]
-                )
-            ),
-            True,
-        ),
+        T.StructField("columns", _named("type"), True),
         T.StructField("encoded", T.ArrayType(T.StringType()), True),
-        T.StructField(
-            "defaults",
-            T.ArrayType(
-                T.StructType(
-                    [
-                        T.StructField("name", T.StringType(), True),
-                        T.StructField("value", T.StringType(), True),
-                    ]
-                )
-            ),
-            True,
-        ),
+        T.StructField("defaults", _named("value"), True),
     ]
 )
 """A table as its stream describes it: the key's columns (none: it has no key), all columns with Spark SQL types, and
@@ -123,12 +108,17 @@ StoredAccount = Mapping[str, Any]
 """One row of it."""
 
 
+def accounting_of(lake: Lake, feed: Feed) -> InProcessTable:
+    """The table itself."""
+    return lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=COLUMNS)
+
+
 def summed_counts(rows: pa.Table, by: str, names: Sequence[str]) -> dict[str, dict[str, int]]:
-    """The sums of these counts for each value of the column ``by``, added up by Arrow; a null counts as 0."""
+    """The sums of these counts for each value of the column ``by``, added up by Arrow."""
     found = rows.group_by(by).aggregate([(name, "sum") for name in names])
     sums = zip(*(found[f"{name}_sum"].to_pylist() for name in names), strict=True)
     return {
-        value: {name: one or 0 for name, one in zip(names, counts, strict=True)}
+        value: dict(zip(names, counts, strict=True))
         for value, counts in zip(found[by].to_pylist(), sums, strict=True)
     }
 
@@ -143,7 +133,7 @@ def announce(
     """
     known: dict[str | None, set[str]] = {}
     for row in earlier:
-        known.setdefault(row["table"], set()).update(row["change_kinds"] or ())
+        known.setdefault(row["table"], set()).update(row["change_kinds"])
     new = [
         _announced(row)
         for row in accounts
@@ -175,7 +165,7 @@ def falls_of_accounts(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
                     microseconds_of(one["event_at"]),
                     microseconds_of(one["extracted_at"]),
                 )
-                for one in row["segments"] or ()
+                for one in row["segments"]
             ],
         }
         for row in accounts
@@ -196,7 +186,7 @@ ChangesByWindow = Mapping[str, Mapping[str, int]]
 
 def changes_by_window(lake: Lake, feed: Feed, windows: Collection[str]) -> ChangesByWindow:
     """The changes of these windows, by table."""
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=COLUMNS)
+    accounts = accounting_of(lake, feed)
     found: dict[str, Counter[str]] = defaultdict(Counter)
     columns = ["window", "source_table", "declared", "changes"]
     for row in accounts.rows(columns, {"window": [*windows]}):
@@ -207,7 +197,7 @@ def changes_by_window(lake: Lake, feed: Feed, windows: Collection[str]) -> Chang
 
 def windows_with_events(lake: Lake, feed: Feed, windows: Collection[str]) -> set[str]:
     """Those of the windows of which silver has accounts: something landed in them, whatever became of it."""
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=COLUMNS)
+    accounts = accounting_of(lake, feed)
     return {row["window"] for row in accounts.rows(["window"], {"window": [*windows]})}
 
 

@@ -65,7 +65,7 @@ def without_limit_in(feed: Feed, accounts: pa.Table) -> Tables:
 
 
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     tells = FORMATS[feed.format].describes_tables
     return _found_in(feed, accounts.read(READ_FOR_TABLES if tells else _MET))
 
@@ -83,12 +83,12 @@ def _described(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
     is_declared = pc.is_in(rows["declared"], pa.array([*feed.tables], pa.string()))
     of_others = pc.and_(pc.is_valid(rows["declared"]), pc.invert(is_declared))
     for row in rows.filter(of_others).select(["declared", "stream_schemas"]).to_pylist():
-        for one in row["stream_schemas"] or ():
+        for one in row["stream_schemas"]:
             # A description without a key says what an event of the whole table was for, and no more.
             if one["key"] is not None:
                 columns = tuple((column["name"], column["type"]) for column in one["columns"])
-                defaults = tuple((some["name"], some["value"]) for some in one["defaults"] or ())
-                encoded = tuple(one["encoded"] or ())
+                defaults = tuple((some["name"], some["value"]) for some in one["defaults"])
+                encoded = tuple(one["encoded"])
                 description = Description(tuple(one["key"]), columns, encoded, defaults)
                 found.setdefault(row["declared"], set()).add(description)
     return found
@@ -125,7 +125,7 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     evolves = table.policies.add_column == "evolve"
     if not evolves and not _tells_defaults(feed, table):
         return table
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     rows = accounts.rows([*READ_FOR_COLUMNS], {"table": [name]})
     return with_mentioned(
         feed, table, rows, compacted.added_in_base(lake, feed, name) if evolves else ()
@@ -150,8 +150,8 @@ def with_mentioned(
             (one["name"], one["value"])
             for row in accounts
             if row["declared"] == table.name
-            for described in row["stream_schemas"] or ()
-            for one in described["defaults"] or ()
+            for described in row["stream_schemas"]
+            for one in described["defaults"]
         }
         table = replace(table, before_added=before_added(said, table.columns))
     if table.policies.add_column != "evolve":
@@ -160,7 +160,7 @@ def with_mentioned(
         one
         for row in accounts
         if row["declared"] == table.name
-        for one in row["undeclared_columns"] or ()
+        for one in row["undeclared_columns"]
     }
     # Base rows, too: accounts do not count repeats, and compacted events that are read again are repeats.
     names = [*sorted(mentioned), *in_base]

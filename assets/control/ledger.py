@@ -54,7 +54,7 @@ def read_objects(
         names: only those of objects with these names.
         rows: bronze as the caller has read it, where what was appended since must not count.
     """
-    found = _rows(lake, feed) if rows is None else _grouped(rows, windows)
+    found = bronze_contents(lake, feed).rows if rows is None else _grouped(rows, windows)
     return objects_in(found, windows, names)
 
 
@@ -83,11 +83,6 @@ def _objects(rows: pa.Table) -> list[ReadObject]:
     return [ReadObject(*one) for one in cells]
 
 
-def _rows(lake: Lake, feed: Feed) -> pa.Table:
-    held = bronze_contents(lake, feed)
-    return GROUPS.empty_table() if held is None else held.rows
-
-
 def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
     """The object generations of a frame (``GROUPS``), grouped by Spark."""
     if windows is not None:
@@ -102,7 +97,7 @@ def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
 
 def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
     """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
-    return offsets_in(_rows(lake, feed))
+    return offsets_in(bronze_contents(lake, feed).rows)
 
 
 def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
@@ -223,26 +218,28 @@ STEPS = 20
 
 @dataclass(frozen=True, slots=True)
 class BronzeContents:
-    """What bronze holds at one ``version``.
+    """What bronze holds at one ``version``; -1 where nothing was ever read.
 
-    ``rows``: as ``GROUPS``; an object generation may have several. ``news``: rows that the ledger table does not have
-    yet. ``steps``: how many commits are noted one by one. ``bronze``: the id of the Delta table.
+    ``rows``: as ``GROUPS``; an object generation may have several. ``ledger``: as it was read. ``news``: rows that it
+    does not have yet. ``steps``: how many commits are noted one by one. ``bronze``: the id of the Delta table.
     """
 
     version: int
     rows: pa.Table
+    ledger: InProcessTable
     news: pa.Table
-    steps: int
-    bronze: str
+    steps: int = 0
+    bronze: str = ""
 
 
-def bronze_contents(lake: Lake, feed: Feed) -> BronzeContents | None:
-    """What bronze holds now; None where nothing was ever read. Writes nothing (see ``catch_up``)."""
+def bronze_contents(lake: Lake, feed: Feed) -> BronzeContents:
+    """What bronze holds now. Writes nothing (see ``catch_up``)."""
     # The ledger first: what it has, bronze has.
-    noted = ledger_of(lake, feed).read()
+    table = ledger_of(lake, feed)
+    noted = table.read()
     bronze = BronzeLog.opened(lake, feed)
     if bronze is None:
-        return None
+        return BronzeContents(-1, GROUPS.empty_table(), table, LEDGER.empty_table())
     known, steps, rows = trusted_rows(noted, bronze.id, bronze.version)
     if known < 0:
         news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
@@ -253,7 +250,8 @@ def bronze_contents(lake: Lake, feed: Feed) -> BronzeContents | None:
         except LogIncomplete:
             news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
     brought = news.filter(pc.is_valid(news["object"])).select(GROUPS.names)
-    return BronzeContents(bronze.version, pa.concat_tables([rows, brought]), news, steps, bronze.id)
+    everything = pa.concat_tables([rows, brought])
+    return BronzeContents(bronze.version, everything, table, news, steps, bronze.id)
 
 
 def noted_contents(lake: Lake, feed: Feed) -> pa.Table:
@@ -268,21 +266,19 @@ def noted_contents(lake: Lake, feed: Feed) -> pa.Table:
     return trusted_rows(written, bronze.id, bronze.version)[2]
 
 
-def catch_up(lake: Lake, feed: Feed) -> pa.Table:
-    """Add the commits that the ledger does not have yet; if another writer does so at the same time, leave it to it.
+def catch_up(lake: Lake, feed: Feed) -> BronzeContents:
+    """``held``, and the ledger gets the commits that it does not have yet.
 
-    Returns what bronze holds now (``GROUPS``), so that the caller need not read it once more.
+    If another writer adds them at the same time, it is left to it.
     """
     found = bronze_contents(lake, feed)
-    if found is None:
-        return GROUPS.empty_table()
     if found.news.num_rows:
-        _note(lake, feed, found)
-    return found.rows
+        _note(found)
+    return found
 
 
-def _note(lake: Lake, feed: Feed, found: BronzeContents) -> None:
-    table = ledger_of(lake, feed)
+def _note(found: BronzeContents) -> None:
+    table = found.ledger
     with suppress(TableBusy):
         if found.steps > STEPS:
             table.rewrite(
@@ -293,12 +289,6 @@ def _note(lake: Lake, feed: Feed, found: BronzeContents) -> None:
             table.rewrite(found.news)
         else:
             table.append(found.news)
-
-
-def bronze_version(lake: Lake, feed: Feed) -> int:
-    """The number of bronze's newest commit; -1 where nothing was ever read."""
-    bronze = BronzeLog.opened(lake, feed)
-    return -1 if bronze is None else bronze.version
 
 
 def ledger_of(lake: Lake, feed: Feed) -> InProcessTable:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from assets.control import decisions, discovered_tables, ledger
+from assets.control import accounting, decisions, discovered_tables, ledger
 from assets.control.discovered_tables import with_added
 from assets.control.ledger import ReadObject, amounts, read_objects
 from assets.storage.lake import Lake, Layer
@@ -33,13 +33,7 @@ PROGRESS = pa.schema(
 )
 """One row per window that is in gold: with how many object generations or records, and under which declaration."""
 
-READ_ACCOUNTS = pa.schema(
-    [
-        pa.field("window", pa.string()),
-        pa.field("records", pa.int64()),
-        pa.field("declaration", pa.string()),
-    ]
-)
+READ_ACCOUNTS = ("window", "records", "declaration")
 """The columns of ``accounting.<feed>`` that say which records silver was made from, and under which declaration."""
 
 
@@ -102,10 +96,10 @@ def accounts_of(
     lake: Lake, feed: Feed, windows: Collection[str] | None = None
 ) -> list[dict[str, Any]]:
     """The accounts (``READ_ACCOUNTS``) of these windows, or all."""
-    table = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=READ_ACCOUNTS)
-    if windows is None:
-        return table.rows()
-    return table.rows(where={"window": windows}) if windows else []
+    if windows is not None and not windows:
+        return []
+    where = None if windows is None else {"window": windows}
+    return accounting.accounting_of(lake, feed).rows(READ_ACCOUNTS, where)
 
 
 def behind_by(
@@ -275,13 +269,10 @@ def reopen(
     tables = discovered_tables.tables_of(lake, feed)
     made = {(row["table"], row["declared"]) for row in earlier if row["window"] in stale}
     for name, of in sorted((name, of) for name, of in made if name is not None and of is not None):
-        gold = lake.in_process_table(Layer.GOLD, feed.name, name)
         table = tables.get(of)
-        if table and gold.properties.get(DECLARATION) == table_digest(
-            feed, with_added(lake, feed, table, name)
-        ):
-            continue
-        if gold.properties.get(DECLARATION):
+        now = table and table_digest(feed, with_added(lake, feed, table, name))
+        gold = lake.in_process_table(Layer.GOLD, feed.name, name)
+        if gold.properties.get(DECLARATION) not in (None, "", now):
             with writing(lake, Layer.GOLD, feed.name, of):
                 undeclare(lake, feed, name)
 

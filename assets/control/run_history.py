@@ -131,7 +131,7 @@ def _drift_table(lake: Lake, feed: Feed) -> InProcessTable:
 
 def unknown_drift_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownDrift:
     """What these windows have that is new. Writes nothing (see ``note``)."""
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     asked = ["window", "source_table", "declared", "changes", "undeclared_columns"]
     rows_of_windows = accounts.rows([*asked, "stream_schemas"], {"window": windows})
     found = seen_in(feed, rows_of_windows)
@@ -149,7 +149,7 @@ def unknown_drift_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownD
     keys = {
         row["declared"]: tuple(schema["key"])
         for row in rows_of_windows
-        for schema in row["stream_schemas"] or ()
+        for schema in row["stream_schemas"]
         if schema["key"] is not None
     }
     drift = [

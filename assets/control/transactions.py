@@ -388,7 +388,7 @@ def complete_transactions(
         return None
     landed = Landed.read(lake, feed, but=windows)
     declared = progress.declarations(feed, landed.doubtful)
-    rows = accounts.select(progress.READ_ACCOUNTS.names).to_pylist()
+    rows = accounts.select([*progress.READ_ACCOUNTS]).to_pylist()
     missing = landed.unread(declared, rows)
     in_silver = {*accounts["window"].to_pylist(), *windows}
     not_in_gold = in_silver.difference(brought_before)

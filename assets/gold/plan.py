@@ -138,9 +138,7 @@ class FeedPlan:
         # Before the accounts: a kind of change is in these before it is in silver.
         silver = SilverParts.of(lake, feed)
         feed = decisions.with_recorded(lake, feed)
-        accounts = lake.in_process_table(
-            Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS
-        ).read()
+        accounts = accounting.accounting_of(lake, feed).read()
         labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
         compacted = bases.compaction_watermark_facts(lake, feed)
         released = None
@@ -198,7 +196,7 @@ class FeedPlan:
         feed, rows = self.feed, self._rows.get(name, ())
         facts = self.compacted.get(name)
         table = with_mentioned(feed, table, rows, facts["added"] if facts else ())
-        kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})
+        kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"]})
         # Changes that a commit releases may have come in any window.
         counted = [one for one in rows if kinds.transactions or one["window"] in self.windows]
         waits = _waits(feed, table, rows)

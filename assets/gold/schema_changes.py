@@ -133,7 +133,7 @@ def _refuse_broken_since(gold: GoldTable, rows: Sequence[Mapping[str, Any]]) -> 
                 for row in rows
                 if row["declared"] == table.name
                 and row["window"] < first
-                and column in (row["undeclared_columns"] or ())
+                and column in row["undeclared_columns"]
             ),
             default=None,
         )

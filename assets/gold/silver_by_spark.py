@@ -51,7 +51,7 @@ class SilverBySpark:
         Changes at or below the table's compaction watermark are left out: its base rows stand for them.
         """
         feed, table, name = plan.feed, plan.table, plan.name
-        silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())
+        silver = lake.table(Layer.SILVER, feed.name).read()
         rows = silver.where(silver_rows.are_of(name, table.name))
         if plan.waits:
             rows = rows.unionByName(waiting_changes.conformed(silver, feed, table, name))

@@ -56,7 +56,7 @@ def in_chunks(accounts: Sequence[Account], brought: frozenset[str]) -> list[snap
         brought: The windows that the run brings.
     """
     first = _first_position(accounts)
-    some = snapshots.in_chunks((str(row["window"]), row["snapshots"] or ()) for row in accounts)
+    some = snapshots.in_chunks((str(row["window"]), row["snapshots"]) for row in accounts)
     return [
         one
         for one in some
@@ -116,7 +116,7 @@ def first_unfinished(feed: Feed, accounts: Sequence[Account]) -> LogPosition | N
         if not one.is_complete and (newest in one.windows or _is_last(one.removes_at, end))
     ]
     for row in accounts:
-        parts = snapshots.parts_in(row["snapshots"] or ())
+        parts = snapshots.parts_in(row["snapshots"])
         found += [one for one in parts if row["window"] == newest or _is_last(one, end)]
     return min(found, default=None)
 

@@ -53,9 +53,7 @@ def by_declared(
         feed: The feed.
         windows: The windows that are asked for; None for any.
     """
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
-        READ_ACCOUNTS
-    )
+    accounts = accounting.accounting_of(lake, feed).read(READ_ACCOUNTS)
     return by_declared_in(feed, accounts, compacted.declared_with_base(lake, feed), windows)
 
 
@@ -181,7 +179,7 @@ class GoldTable:
         return self.rows.exists() and self.tombstones.exists()
 
 
-# What a gold table is made with: Delta's properties and its constraint, and the property that names its declaration.
+# What a gold table is made with: Delta's properties and its constraint, and the one that names its declaration.
 
 
 def delta_properties(table: Table) -> dict[str, str]:
@@ -229,7 +227,7 @@ def require_properties(gold: SparkTable, table: Table) -> None:
 
 
 def end_change_feed(gold: SparkTable, table: Table) -> None:
-    """Turn off the change data feed of a table that does not declare it: earlier versions of Weir turned it on.
+    """Turn off the change data feed of a table whose feed file no longer asks for it.
 
     With it each change is written twice, and a small table is Spark's work.
     """

@@ -177,9 +177,7 @@ def eligible_windows(lake: Lake, feed: Feed, quarantined: Mapping[str, int]) -> 
     ``quarantined``: how many events of each window are in quarantine and may yet be fixed.
     """
     assert feed.retention.kept is not None
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
-        ["window"]
-    )
+    accounts = accounting.accounting_of(lake, feed).read(["window"])
     windows = sorted(accounts["window"].unique().to_pylist())
     if not windows:
         return Eligible(None, ("nothing is in silver yet",))

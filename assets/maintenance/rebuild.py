@@ -42,7 +42,7 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
         RebuildRefused: bronze lacks windows that silver was made from.
     """
     windows = sorted({one.window for one in ledger.read_objects(lake, feed)})
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     had = {row["window"] for row in accounts.rows(["window", "events"]) if row["events"]}
     if gone := sorted(had - set(windows)):
         raise RebuildRefused(feed.name, gone)
@@ -104,7 +104,7 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
     # A table that is stopped now may not be when silver is derived again.
     for name in (*tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):
         progress.undeclare(lake, feed, name)
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     if accounts.exists:
         rows = [{**row, "declaration": accounting.ANNOUNCED} for row in accounts.rows()]
         accounts.rewrite(rows)

@@ -123,7 +123,7 @@ def with_described(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tuple
             if schema["key"] is not None:
                 columns = tuple((column, kind) for column, kind in schema["columns"])
                 defaults = tuple((column, text) for column, text in schema["defaults"])
-                encoded = tuple(schema["encoded"] or ())
+                encoded = tuple(schema["encoded"])
                 one = Description(tuple(schema["key"]), columns, encoded, defaults)
                 described.setdefault(name, set()).add(one)
     found = discovered_tables.discovered_tables(feed, described, met)

@@ -29,7 +29,7 @@ from transforms.onboarding.proposal import Proposal, file_lines
 from transforms.onboarding.tables import TableKey, TableSeen, merged, proposal_of_tables
 from transforms.silver import accounting, duplicates
 from transforms.silver.log_resets import Restart, Unordered
-from transforms.silver.schema_drift import nearest_unmet
+from transforms.silver.schema_drift import did_you_mean
 
 STORED = ("changes", "control", "held", "derived")
 """The outcomes of which silver keeps a row."""
@@ -101,7 +101,7 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.NOTHING_HELD.name: total["held"],
         rules.IS_FRESH.name: len(findings.stale),
         rules.NO_CONFLICTING_PAYLOADS.name: sum(
-            (row["warnings"] or {}).get(duplicates.CONFLICT, 0) for row in accounts
+            row["warnings"].get(duplicates.CONFLICT, 0) for row in accounts
         ),
         **warnings_of(feed, accounts),
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(findings.open),
@@ -210,7 +210,7 @@ def _samples_of_undeclared(
     """By the rule of such a warning, the names that are met and not declared, with the number of their events."""
     found = {}
     for warning in FORMATS[feed.format].warnings:
-        windows = {row["window"] for row in accounts if (row["warnings"] or {}).get(warning.word)}
+        windows = {row["window"] for row in accounts if row["warnings"].get(warning.word)}
         if warning.undeclared is None or not windows:
             continue
         declared = getattr(feed, warning.undeclared.declared_under)
@@ -218,17 +218,14 @@ def _samples_of_undeclared(
         unmet = [name for name in declared if name not in met]
         counts = sorted(met.items(), key=lambda one: (-one[1], one[0]))
         lines = [
-            f"{name}: {counted(count, 'event')}{_meant(nearest_unmet(name, unmet))}"
+            f"{name}: {counted(count, 'event')}{hint and f'{hint}, which is declared and has no event'}"
             for name, count in counts
             if name not in declared
+            for hint in [did_you_mean(name, unmet)]
         ]
         more = [f"{len(lines) - SHOWN:,} more"] if len(lines) > SHOWN else []
         found[warning.rule] = bullets(lines[:SHOWN] + more)
     return found
-
-
-def _meant(unmet: str | None) -> str:
-    return f"; did you mean {unmet}, which is declared and has no event" if unmet else ""
 
 
 def _names_met(
@@ -390,9 +387,7 @@ def _samples_of_counts(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[st
     """In which window and table each thing was counted, as Markdown, by the rule's name."""
     found = {rule: _lines(accounts, count) for count, rule in _OF_COUNT.items()}
     for warning in FORMATS[feed.format].warnings:
-        found[warning.rule] = _lines(
-            [{**row, **(row["warnings"] or {})} for row in accounts], warning.word
-        )
+        found[warning.rule] = _lines([{**row, **row["warnings"]} for row in accounts], warning.word)
     return found
 
 

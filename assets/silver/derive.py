@@ -177,8 +177,7 @@ def _commit(
 
     Kinds of change that silver did not have are announced first, for gold folds by what the accounts say of them.
     """
-    table = lake.in_process_table(Layer.ACCOUNTING, plan.feed.name, columns=accounting.COLUMNS)
-    accounting.announce(table, accounts, plan.earlier)
+    accounting.announce(plan.accounting, accounts, plan.earlier)
     still = partial(_still_quarantined, made.of_kind(TO_QUARANTINE))
     settled_records.note_leaving(lake, plan.feed, plan.quarantined, still)
     silver, quarantine = (_put(lake, plan, made, layer) for layer in _KINDS)
@@ -189,7 +188,7 @@ def _commit(
             lake, plan.feed, events, made.counts.open_events, plan.windows
         )
     accounts = with_new_falls(plan, accounts)
-    table.replace_windows(accounts, plan.windows)
+    plan.accounting.replace_windows(accounts, plan.windows)
     return Written(silver, quarantine, waiting, accounts)
 
 

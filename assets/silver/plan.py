@@ -104,7 +104,8 @@ class SilverPlan:
         silver: The feed's silver as it is before the run.
         quarantine: The feed's quarantine as it is before the run.
         quarantined: The records that it has of these windows (``repaired_records.RECORDS``).
-        earlier: The accounts that the feed has before the run, of these windows and of all others.
+        accounting: The feed's accounts as they are before the run.
+        earlier: Their rows, of these windows and of all others.
         transactions: What is known of transactions over several windows; None where the format has none.
     """
 
@@ -119,6 +120,7 @@ class SilverPlan:
     silver: InProcessTable
     quarantine: InProcessTable
     quarantined: pa.Table
+    accounting: InProcessTable
     earlier: Sequence[StoredAccount]
     transactions: KnownBefore | None
 
@@ -144,9 +146,7 @@ class SilverPlan:
             lake.in_process_table(layer, feed.name) for layer in (Layer.SILVER, Layer.QUARANTINE)
         )
         compacted = judge.in_process_table(Layer.COMPACTED, feed.name) if bases_of else None
-        earlier = lake.in_process_table(
-            Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS
-        ).rows()
+        accounts = accounting.accounting_of(lake, feed)
         is_transactional = FORMATS[feed.format].transactional
         transactions = KnownBefore.read(lake, feed, windows) if is_transactional else None
         doubtful = transactions.landed.doubtful if transactions else ()
@@ -165,7 +165,8 @@ class SilverPlan:
             silver=silver,
             quarantine=quarantine,
             quarantined=settled_records.in_quarantine(quarantine, windows),
-            earlier=earlier,
+            accounting=accounts,
+            earlier=accounts.rows(),
             transactions=transactions,
         )
 

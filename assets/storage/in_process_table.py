@@ -293,7 +293,7 @@ class InProcessTable:
     def append(
         self, rows: Rows, partition_by: Sequence[str] = (), *, seen: int | None = None
     ) -> None:
-        """Add rows; columns that an older version's table does not have are added to it.
+        """Add rows; columns that the table does not have are added to it.
 
         ``partition_by``: by which columns a new table is cut into files. ``seen``: the table's version that says which
         rows are new; -1 where there was none.

@@ -72,7 +72,7 @@ class SparkTable:
     def append(
         self, rows: DataFrame, partition_by: Sequence[str] = (), *, seen: int | None = None
     ) -> None:
-        """Add rows in one commit; columns that an older version's table does not have are added to it.
+        """Add rows in one commit; columns that the table does not have are added to it.
 
         ``seen``: the table's version that says which rows are new. Of two writers that saw the same one Delta takes the
         first, and either refuses the other as concurrent or adds nothing for it.
@@ -102,7 +102,7 @@ class SparkTable:
     ) -> None:
         """Put ``rows`` in place of all rows of which the condition is true, in one commit.
 
-        Columns that an older version's table does not have are added to it.
+        Columns that the table does not have are added to it.
         """
         writer = rows.write.format("delta").partitionBy(*partition_by)
         if self.exists():

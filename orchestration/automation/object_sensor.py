@@ -179,12 +179,10 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str | None) -> Cursor:
-        """The cursor as Dagster keeps it; those of earlier versions are the windows alone."""
+        """The cursor as Dagster keeps it."""
         if not text:
             return cls()
         kept = json.loads(text)
-        if "asked" not in kept:
-            return cls(kept)
         whole_at = kept["whole_at"]
         at = None if whole_at is None else datetime.fromisoformat(whole_at)
         return cls(kept["asked"], at, kept["landed"])

@@ -95,10 +95,8 @@ def looked_at(offsets: Mapping[str, int]) -> str:
     return ", ".join([*few, *([f"and {counted(more, 'more partition')}"] if more else [])])
 
 
-def windows_in(ranges: Mapping[str, str] | Sequence[tuple[str, str]], feed: Feed) -> set[str]:
-    """The windows of some ranges; an earlier version named each with a state."""
-    if isinstance(ranges, Mapping):
-        return {*ranges}
+def windows_in(ranges: Sequence[tuple[str, str]], feed: Feed) -> set[str]:
+    """The windows of some ranges."""
     return {
         window for first, last in ranges for window in windows_between(first, last, feed.window)
     }

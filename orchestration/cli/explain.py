@@ -13,9 +13,9 @@ from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.console import put_json, put_lines, waiting
-from orchestration.feeds.faults import nearest
 from transforms.errors import UnknownKey
 from transforms.feed.feed import Table
+from transforms.silver.schema_drift import did_you_mean
 
 
 def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bool = False) -> int:
@@ -36,7 +36,7 @@ def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bo
     if stopped := discovered_tables.stopped(lake, feed).get(table_name):
         raise stopped.fault
     if table_name not in tables:
-        hint = nearest(table_name, tables)
+        hint = did_you_mean(table_name, tables)
         raise UnknownKey(
             f"feed {feed.name} has no gold table {table_name!r}{hint}; it has {', '.join(tables) or 'none yet'}"
         )

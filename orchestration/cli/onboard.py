@@ -17,7 +17,6 @@ from assets.onboarding.preview import Preview, PreviewTable
 from assets.onboarding.sample import Sample, refuse_empty, sample_landing
 from assets.wording import counted
 from orchestration.console import complain, put_file, say, waiting
-from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredFeed
 from orchestration.feeds.landings import landing_from
 from orchestration.feeds.load import load_feed
@@ -28,6 +27,7 @@ from transforms.formats import FORMATS
 from transforms.onboarding.landing_windows import LandingWindows
 from transforms.onboarding.proposal import Entry, Proposal, file_text
 from transforms.onboarding.recognition import Evidence, proposal_of_records
+from transforms.silver.schema_drift import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def check_format(name: str | None) -> None:
         FeedMisdeclared: the name is no format's.
     """
     if name is not None and name not in FORMATS:
-        fault = f"{name!r} is not a format{nearest(name, FORMATS)}"
+        fault = f"{name!r} is not a format{did_you_mean(name, FORMATS)}"
         raise FeedMisdeclared("weir onboard", "--format", fault, sorted(FORMATS))
 
 

@@ -181,7 +181,7 @@ def held_by_gold(lake: Lake, feed: Feed) -> list[HeldDelete]:
 def _without_any(lake: Lake, feed: Feed) -> set[str]:
     """The windows whose accounting says that they hold no delete: their silver need not be read."""
     counts = defaultdict[str, int](int)
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     for row in accounts.rows(["window", "held", "declaration"]):
         if row["declaration"] != accounting.ANNOUNCED:
             counts[row["window"]] += row["held"]

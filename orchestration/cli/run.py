@@ -46,7 +46,7 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
         add_plan(answer, plan)
     work = [plan for plan in plans if plan.windows]
     if not work:
-        all_of_them = [plan for plan in plans if plan.asked is None]
+        all_of_them = [plan for plan in plans if plan.asked is None or not plan.asked.every]
         for line in nothing_to_do(all_of_them, is_all=not faults):
             answer.line(line)
         for plan in plans:
@@ -87,8 +87,7 @@ def catch_up_and_plan(
 
     def plan(feed: Feed) -> Plan | Exception:
         try:
-            # A ledger that was lost, or that an earlier version did not keep, is written once here, so that not every
-            # plan has to read bronze for it.
+            # A ledger that was lost is written once here, so that not every plan has to read bronze for it.
             ledger.catch_up(lake, feed)
             if asked is not None:
                 return planning.of_asked(lake, feed, asked[feed.name])
@@ -113,7 +112,7 @@ def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
     waiting_only = any(plan.early or plan.undecided for plan in plans)
-    read = [plan.feed.name for plan in plans if plan.landed and not plan.open_range]
+    read = [plan.feed.name for plan in plans if plan.landed and not plan.asked]
     if read:
         rest = ", except for those that wait" if waiting_only else ""
         where = "" if is_all else f" of {', '.join(read)}"
@@ -123,9 +122,10 @@ def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
 
 def nothing_asked(plan: Plan) -> Iterator[str]:
     """A sentence where none of the windows that were asked for has drops, though others have."""
-    if plan.open_range and plan.landed and not plan.windows:
+    asked = plan.asked
+    if asked and not asked.every and plan.landed and not plan.windows:
         newest = f"; the newest that has is {max(plan.finished)}" if plan.finished else ""
-        yield f"no window of {plan.open_range} has drops{newest}"
+        yield f"no window of {asked.text} has drops{newest}"
 
 
 def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
@@ -147,8 +147,8 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
     if ancient:
         first = window_at(first_of(plan.feed), plan.feed.window)
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
-    if plan.asked and plan.empty:
-        say(f"{name}: {nothing_landed(plan.empty, plan.asked)}")
+    if plan.asked and (empty := plan.empty):
+        say(f"{name}: {nothing_landed(empty, plan.asked.every)}")
     for line in plan.undecided:
         say(f"{name}: {line}")
     if plan.left_out:
@@ -179,7 +179,7 @@ def add_plan(answer: Answer, plan: Plan) -> None:
 
 def add_nothing_new(answer: Answer, plan: Plan, lines: Sequence[str]) -> None:
     """Note why no run was needed, and what still waits to be declared."""
-    none_yet = not plan.landed and plan.asked is None
+    none_yet = not plan.landed and not (plan.asked and plan.asked.every)
     notices = [f"no drops in {plan.feed.landing} yet"] if none_yet else []
     answer.of(plan.feed.name)["notices"] = [*notices, *lines]
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from assets.columns import dgraph_nodes
-from orchestration.feeds.faults import Misdeclared, nearest
+from orchestration.feeds.faults import Misdeclared
 from orchestration.feeds.keys import DeclaredPredicate
 from transforms.feed.feed import Predicate
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
+from transforms.silver.schema_drift import did_you_mean
 
 TYPES: Final = (
     *("default", "binary", "int", "float", "bool", "datetime", "geo", "uid", "string"),
@@ -29,7 +30,7 @@ def predicates_from(
     """
     for name, predicate in declared.items():
         if predicate.type is not None and predicate.type not in TYPES:
-            fault = f"{predicate.type!r} is no type of Dgraph{nearest(predicate.type, TYPES)}"
+            fault = f"{predicate.type!r} is no type of Dgraph{did_you_mean(predicate.type, TYPES)}"
             raise misdeclared(f"predicates.{name}.type", fault, TYPES)
     return {
         name: Predicate(name, predicate.type, predicate.list)
@@ -61,7 +62,7 @@ def types_from(
         columns = {column: column for column in dgraph_nodes.KEY}
         for predicate in of_type:
             if predicate not in predicates:
-                fault = f"{predicate!r} is not among the predicates{nearest(predicate, predicates)}"
+                fault = f"{predicate!r} is not among the predicates{did_you_mean(predicate, predicates)}"
                 raise misdeclared(place, fault, predicates)
             column = dgraph_nodes.column_of(name, predicate)
             if twin := columns.get(column.lower()):

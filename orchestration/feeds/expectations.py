@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, get_args
 
 from assets.columns.silver import CHANGE
-from orchestration.feeds.faults import Misdeclared, nearest
+from orchestration.feeds.faults import Misdeclared
 from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import (
     DeclaredExpectation,
@@ -18,6 +18,7 @@ from transforms.feed.feed import (
     check_names,
 )
 from transforms.gold import columns as gold
+from transforms.silver.schema_drift import did_you_mean
 
 SECTION: Final = "expectations"
 _SUITE: Final = ("table", "columns")
@@ -104,7 +105,7 @@ class _Section:
     def _refuse_unknown(self, place: str, given: Collection[str], known: Sequence[str]) -> None:
         for name in given:
             if name not in known:
-                fault = f"is not a known key{nearest(name, known)}"
+                fault = f"is not a known key{did_you_mean(name, known)}"
                 raise self.misdeclared(f"{place}.{name}", fault, known)
 
 
@@ -117,7 +118,7 @@ def check_suites(feed: Feed, misdeclared: Misdeclared) -> None:
     for suite in feed.suites:
         place = f"{SECTION}.{suite.layer}"
         if suite.table is not None and suite.table not in feed.tables:
-            fault = f"is no declared table{nearest(suite.table, feed.tables)}"
+            fault = f"is no declared table{did_you_mean(suite.table, feed.tables)}"
             raise misdeclared(f"{place}.{suite.table}", fault, [*feed.tables])
         columns = _columns(feed, suite)
         for one in suite.expectations:
@@ -146,5 +147,5 @@ def _unknown_columns(
     named += listed if isinstance(listed, list) else []
     for name in named:
         if name is not None and columns is not None and name not in columns:
-            fault = f"{name!r} is no column of the table{nearest(str(name), columns)}"
+            fault = f"{name!r} is no column of the table{did_you_mean(str(name), columns)}"
             yield misdeclared(one.key, fault, columns)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
 
 from transforms.errors import FeedMisdeclared
 from transforms.feed.paths import matches
+from transforms.silver.schema_drift import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -87,12 +87,6 @@ _WANTED = {
 }
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """End a sentence with the known name that was probably meant, if there is one."""
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]}" if close else ""
-
-
 def faults_in_shape(
     file: str,
     faults: ValidationError,
@@ -102,11 +96,8 @@ def faults_in_shape(
     """An error for each fault; a key that is missing because it is misspelt is one fault, of the misspelt key."""
     every = faults.errors()
     misspelt = {
-        (*place[:-1], close)
+        (*place[:-1], nearest(str(place[-1]), _part(place, feed, parts).model_fields))
         for place in (one["loc"] for one in every if one["type"] == "extra_forbidden")
-        for close in get_close_matches(
-            str(place[-1]), list(_part(place, feed, parts).model_fields), n=1
-        )
     }
     return [
         _fault_in_shape(file, one, feed, parts)
@@ -124,8 +115,8 @@ def _fault_in_shape(
     place = details["loc"]
     known = list(_part(place, feed, parts).model_fields)
     if details["type"] == "extra_forbidden":
-        fault = f"is not a known key{nearest(str(place[-1]), known)}"
-        return FeedMisdeclared(file, _path(place), fault.rstrip("?"), known)
+        fault = f"is not a known key{did_you_mean(str(place[-1]), known)}"
+        return FeedMisdeclared(file, _path(place), fault, known)
     return FeedMisdeclared(file, _path(place), _fault(details))
 
 

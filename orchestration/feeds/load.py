@@ -23,7 +23,6 @@ from orchestration.feeds.faults import (
     check_glob,
     faults_in_shape,
     faults_of,
-    nearest,
     refuse,
 )
 from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed, DeclaredTable
@@ -48,6 +47,7 @@ from transforms.feed.names import HISTORY, TOMBSTONES, asset_name, gold_name
 from transforms.feed.schema_policies import Policies
 from transforms.feed.windows import parse_window
 from transforms.formats import FORMATS
+from transforms.silver.schema_drift import did_you_mean
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -220,7 +220,7 @@ class _FeedFile:
                     fault = f"is no key of a feed of format {named}"
                     raise self._misdeclared(key, fault, own)
             return
-        hint = nearest(named, known)
+        hint = did_you_mean(named, known)
         raise self._misdeclared("format", f"{named!r} is not a format{hint}", known)
 
     def _tables(self, declared: DeclaredFeed) -> dict[str, Table]:

@@ -10,11 +10,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestration.feeds.faults import Misdeclared, Unfit, nearest
+from orchestration.feeds.faults import Misdeclared, Unfit
 from transforms.feed.decisions import Epoch
 from transforms.feed.feed import LossGuard, Retention, Table, WindowSize
 from transforms.feed.schema_policies import Policies
 from transforms.feed.windows import parse_window
+from transforms.silver.schema_drift import did_you_mean
 
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -45,7 +46,7 @@ def epoch_from(declared: DeclaredEpoch, size: WindowSize, tables: Collection[str
     except ValueError as fault:
         raise Unfit("window", str(fault)) from None
     if declared.table is not None and declared.table not in tables:
-        hint = nearest(declared.table, tables)
+        hint = did_you_mean(declared.table, tables)
         raise Unfit("table", f"{declared.table!r} is not among the feed's tables{hint}")
     return Epoch(
         window=declared.window,
@@ -164,14 +165,14 @@ def check_changes(table: Table, size: WindowSize) -> None:
     """
     for old, new in table.renamed.items():
         if new not in table.source_columns:
-            hint = nearest(new, table.source_columns)
+            hint = did_you_mean(new, table.source_columns)
             raise Unfit(f"renamed.{old}", f"{new!r} is not among the table's columns{hint}")
         if old in table.source_columns:
             fault = "is declared as a column of its own, so its values are not another's"
             raise Unfit(f"renamed.{old}", fault)
     for column, window in table.since.items():
         if column not in table.source_columns:
-            hint = nearest(column, table.source_columns)
+            hint = did_you_mean(column, table.source_columns)
             raise Unfit(f"since.{column}", f"{column!r} is not among the table's columns{hint}")
         if column in table.identity:
             fault = "is part of what tells the table's rows apart, so it cannot have come later"

@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from expectations.feed_rules import known_rules
 from expectations.rule import Rule
 from expectations.silver import IS_FRESH
-from orchestration.feeds.faults import Misdeclared, nearest
+from orchestration.feeds.faults import Misdeclared
 from orchestration.feeds.policies import length_from
 from transforms.feed.feed import Automation, CheckSetting, CheckSeverity, Freshness
+from transforms.silver.schema_drift import did_you_mean
 
 _Switch = Literal["on", "off"]
 
@@ -130,7 +131,7 @@ def settings_from(
     found = {}
     for name, one in declared.items():
         if name not in known:
-            fault = f"is no built-in check{nearest(name, known)}"
+            fault = f"is no built-in check{did_you_mean(name, known)}"
             raise misdeclared(f"checks.{name}", fault, sorted(known))
         found[name] = _setting(known[name], one, misdeclared)
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestration.feeds.column_types import KNOWN_TYPES, UnknownType, canonical_type
-from orchestration.feeds.faults import Misdeclared, check_glob, nearest
+from orchestration.feeds.faults import Misdeclared, check_glob
 from orchestration.feeds.keys import DeclaredTable
 from orchestration.feeds.policies import policies_from
 from transforms.column_types.encodings import UnfitEncoding, check
@@ -17,6 +17,7 @@ from transforms.feed.feed import Table
 from transforms.feed.masks import DROP, HASH, KINDS, SHORTEST_KEY, MaskKey, MaskKind
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
+from transforms.silver.schema_drift import did_you_mean
 
 _UNFIT_IN_NAME: Final = re.compile(UNFIT_IN_TABLE_NAMES)
 
@@ -118,7 +119,7 @@ class TableDeclarations:
         seen: set[str] = set()
         for name in names:
             if name not in columns:
-                fault = f"{name!r} is not among the table's columns{nearest(name, columns)}"
+                fault = f"{name!r} is not among the table's columns{did_you_mean(name, columns)}"
                 raise self.misdeclared(place, fault, columns)
             if name in seen:
                 raise self.misdeclared(place, f"names {name} twice")
@@ -140,12 +141,12 @@ def encodings_from(
             fault = f"is an earlier name: say it of {table.renamed[column]}, which holds for both"
             raise misdeclared(key, fault)
         if column not in table.columns:
-            fault = f"is no column of the table{nearest(column, table.columns)}"
+            fault = f"is no column of the table{did_you_mean(column, table.columns)}"
             raise misdeclared(key, fault, table.columns)
         try:
             check(table.columns[column], encoding)
         except UnfitEncoding as unfit:
-            hint = nearest(encoding, unfit.known)
+            hint = did_you_mean(encoding, unfit.known)
             raise misdeclared(key, f"{unfit}{hint}", unfit.known) from None
         found[column] = encoding
     return found
@@ -174,7 +175,9 @@ def masks_from(
         kind = next((one for one in KINDS if one == word), None)
         if kind is None:
             raise misdeclared(
-                f"{place}.mask.{column}", f"{word!r} is not a mask{nearest(word, KINDS)}", KINDS
+                f"{place}.mask.{column}",
+                f"{word!r} is not a mask{did_you_mean(word, KINDS)}",
+                KINDS,
             )
         if kind == HASH and (lacks := _lacks_key()):
             raise misdeclared(f"{place}.mask.{column}", lacks)
@@ -192,7 +195,7 @@ def _fault(column: str, word: str, table: Table) -> str | None:
     if column in table.renamed:
         return f"is an earlier name: mask {table.renamed[column]}, and values under both names are masked"
     if column not in table.columns:
-        return f"is no column of the table{nearest(column, table.columns)}"
+        return f"is no column of the table{did_you_mean(column, table.columns)}"
     if word == HASH and (kind := table.columns[column]) != "string":
         return f"a hash is a text, and the column is declared as {kind}: declare string, or use null or drop"
     if word in KINDS and word != HASH and column in table.identity:

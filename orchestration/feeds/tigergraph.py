@@ -7,12 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from orchestration.feeds.column_types import UnknownType, canonical_type
-from orchestration.feeds.faults import Misdeclared, nearest
+from orchestration.feeds.faults import Misdeclared
 from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
 from orchestration.feeds.tables import TableDeclarations
 from transforms.column_types import judges
 from transforms.feed.feed import EdgeType, VertexType
 from transforms.formats.tigergraph.declarations import ANY, GLOBAL, OWN_COLUMNS, stored_in
+from transforms.silver.schema_drift import did_you_mean
 
 _NAME: Final = re.compile(r"\w+")
 _VALUES: Final = {
@@ -161,7 +162,7 @@ def _check_attribute(
     place: str, name: str, attributes: Mapping[str, str], misdeclared: Misdeclared
 ) -> None:
     if name not in attributes:
-        fault = f"{name!r} is not among the type's attributes{nearest(name, attributes)}"
+        fault = f"{name!r} is not among the type's attributes{did_you_mean(name, attributes)}"
         raise misdeclared(place, fault, attributes)
 
 

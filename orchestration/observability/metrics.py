@@ -80,9 +80,9 @@ def metrics_of(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInst
 
 def _events(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int]:
     names = ("events", *OUTCOMES)
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     rows = accounts.rows(["window", *names], {"window": windows})
-    return {name: sum(row[name] or 0 for row in rows) for name in names}
+    return {name: sum(row[name] for row in rows) for name in names}
 
 
 def _checks(instance: dg.DagsterInstance, run: str) -> dict[str, int]:

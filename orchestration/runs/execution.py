@@ -128,7 +128,7 @@ def replayed(
     ``instance``: whose history the run is in.
     """
     unfinished = progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
-    plan = bounded(feed, sorted({*windows, *unfinished}), [], print_error=False)
+    plan = bounded(feed, {*windows, *unfinished})
 
     def rest(done: Plan) -> Plan:
         return planning.rest(lake, done)

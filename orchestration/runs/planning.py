@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -21,6 +21,24 @@ from transforms.feed.windows import STEPS, first_of, parse_window, window_at, wi
 
 
 @dataclass(frozen=True, slots=True)
+class AskedWindows:
+    """What a person asks for: ``text`` as it was typed, and the first and last window, both included.
+
+    None in place of an end leaves it open. ``every``: all windows between two ends; of an open range, and of the last
+    hours or days, only those with drops are meant, and it is empty.
+    """
+
+    text: str
+    first: str | None
+    last: str | None
+    every: tuple[str, ...] = ()
+
+    def has(self, window: str) -> bool:
+        """Whether the window is between the ends."""
+        return (self.first or window) <= window <= (self.last or window)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The windows of one feed that a run has to do, and what it leaves alone.
 
@@ -30,9 +48,8 @@ class Plan:
     - ``landed``: how many drops are in the landing, new or not; of topics, how many records.
     - ``finished``: windows that bronze has and that are in gold, where planning has found them.
     - ``undecided``: sentences about records of topics that wait for the end of a transaction.
-    - ``asked``: the windows that a person has named, of which ``windows`` are those with something to do; None where
-      nobody has named any, or not both ends of them.
-    - ``open_range``: what a person has named without both ends; ``finished`` are then all windows with drops.
+    - ``asked``: what a person has named, of which ``windows`` are those with something to do; None where nobody has
+      named any. Where not both ends are named, ``finished`` are all windows with drops.
     """
 
     feed: Feed
@@ -43,36 +60,23 @@ class Plan:
     landed: int = 0
     undecided: tuple[str, ...] = ()
     finished: frozenset[str] = frozenset()
-    open_range: str | None = None
-    asked: frozenset[str] | None = None
+    asked: AskedWindows | None = None
 
     @property
     def empty(self) -> list[str]:
         """The windows that a person has named and in which nothing has landed, so that no run does them."""
-        return sorted((self.asked or frozenset()).difference(self.windows))
+        return sorted({*(self.asked.every if self.asked else ())}.difference(self.windows))
 
 
-def bounded(
-    feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, print_error: bool
-) -> Plan:
-    """A plan of those windows that are partitions of the feed: from its start on, and with the window that is open now.
-
-    Raises:
-        WindowOutOfRange: a window is no partition, and ``print_error`` asks for an error then.
-    """
-    now = datetime.now(UTC)
+def bounded(feed: Feed, windows: Iterable[str], left_out: Sequence[str] = ()) -> Plan:
+    """A plan of those windows that are partitions of the feed: from its start on, up to the one that is open now."""
+    windows, now = sorted(windows), datetime.now(UTC)
     first = first_of(feed)
     begun = [window for window in windows if parse_window(window, feed.window) <= now]
     known = set(begun)
     early = [window for window in windows if window not in known]
     ancient = [window for window in begun if parse_window(window, feed.window) < first]
     left = set(ancient)
-    if early and print_error:
-        raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
-    if ancient and print_error:
-        raise WindowOutOfRange(
-            feed.name, ancient[0], f"windows begin at {window_at(first, feed.window)}"
-        )
     inside = [window for window in begun if window not in left]
     return Plan(feed, inside, early, list(left_out), ancient)
 
@@ -89,24 +93,6 @@ _FORMS: Final = {
     "hour": f"2026-11-20T03 (an hour), 2026-11-20 (all its hours), {_OF_DAYS} last 12h or last 3d (until now)",
     "day": f"2026-11-20, {_OF_DAYS} last 3d (until now)",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class AskedWindows:
-    """What a person asks for: ``text`` as it was typed, and the first and last window, both included.
-
-    None in place of an end leaves it open. ``is_whole``: whether every window between the ends is meant; of an open
-    range, and of the last hours or days, only those with drops are.
-    """
-
-    text: str
-    first: str | None
-    last: str | None
-    is_whole: bool
-
-    def has(self, window: str) -> bool:
-        """Whether the window is between the ends."""
-        return (self.first or window) <= window <= (self.last or window)
 
 
 def asked_windows(feed: Feed, text: str, now: datetime) -> AskedWindows:
@@ -126,7 +112,8 @@ def asked_windows(feed: Feed, text: str, now: datetime) -> AskedWindows:
     last = _end(feed, text, end, now, is_last=True) if end else None
     if first and last and last < first:
         raise WindowOutOfRange(feed.name, text, "the range ends before it begins")
-    return AskedWindows(typed, first, last, is_whole=first is not None and last is not None)
+    every = windows_between(first, last, feed.window) if first and last else ()
+    return AskedWindows(typed, first, last, tuple(every))
 
 
 def _end(feed: Feed, text: str, written: str, now: datetime, *, is_last: bool = False) -> str:
@@ -160,7 +147,7 @@ def _last(feed: Feed, text: str, amount: str, now: datetime) -> AskedWindows:
         )
     newest = window_at(now, feed.window)
     first = window_at(parse_window(newest, feed.window) - length + step, feed.window)
-    return AskedWindows(text.strip(), first, newest, is_whole=False)
+    return AskedWindows(text.strip(), first, newest)
 
 
 def _refused(feed: Feed, text: str, fault: str) -> WindowOutOfRange:
@@ -182,33 +169,28 @@ def asked(feed: Feed, text: str) -> AskedWindows:
         WindowOutOfRange: the text names no windows, or some that no run can do.
     """
     found = asked_windows(feed, text, datetime.now(UTC))
-    if found.is_whole:
-        between(feed, found)
+    plan = bounded(feed, found.every)
+    if plan.early:
+        raise WindowOutOfRange(feed.name, plan.early[0], "it has not begun yet")
+    if plan.ancient:
+        first = window_at(first_of(feed), feed.window)
+        raise WindowOutOfRange(feed.name, plan.ancient[0], f"windows begin at {first}")
     return found
 
 
 def of_asked(lake: Lake, feed: Feed, windows: AskedWindows) -> Plan:
     """A plan of those windows that a person names and that have drops: the others need no run."""
-    if windows.is_whole:
-        return _with_drops(lake, between(feed, windows))
+    if windows.every:
+        with_drops = _with_drops(lake, feed, {*windows.every})
+        return Plan(feed, sorted(with_drops), [], [], asked=windows)
     found = due(lake, feed)
     with_drops = found.finished.union(found.windows)
     chosen = sorted(window for window in with_drops if windows.has(window))
-    return replace(found, windows=chosen, finished=with_drops, open_range=windows.text)
+    return replace(found, windows=chosen, finished=with_drops, asked=windows)
 
 
-def between(feed: Feed, windows: AskedWindows) -> Plan:
-    """A plan of all windows of a range with two ends, whether they have drops or not."""
-    assert windows.first is not None
-    assert windows.last is not None
-    every = windows_between(windows.first, windows.last, feed.window)
-    plan = bounded(feed, every, [], print_error=True)
-    return replace(plan, asked=frozenset(plan.windows))
-
-
-def _with_drops(lake: Lake, plan: Plan) -> Plan:
-    """Of the windows that a person names those of which the landing or bronze has anything."""
-    feed, asked = plan.feed, plan.asked or frozenset()
+def _with_drops(lake: Lake, feed: Feed, asked: Set[str]) -> Set[str]:
+    """Those of these windows of which the landing or bronze has anything."""
     known = ledger.read_objects(lake, feed)
     ledger.refuse_other_size(feed, (drop.window for drop in known))
     found = {drop.window for drop in known}
@@ -222,7 +204,7 @@ def _with_drops(lake: Lake, plan: Plan) -> Plan:
         found |= {
             drop.window for drop in from_objects.arrivals(feed, lambda _: known, sorted(asked)).seen
         }
-    return replace(plan, windows=sorted(asked & found))
+    return asked & found
 
 
 def due(lake: Lake, feed: Feed) -> Plan:
@@ -247,7 +229,7 @@ def _due(
     else:
         arrived = from_objects.arrivals(feed, lambda _: known)
         new = {drop.window for drop in arrived.new}
-        plan = bounded(feed, sorted(new | {*unfinished}), arrived.left_out, print_error=False)
+        plan = bounded(feed, new | {*unfinished}, arrived.left_out)
         plan = replace(plan, landed=arrived.landed)
     return replace(plan, finished=frozenset(one.window for one in known).difference(plan.windows))
 
@@ -267,7 +249,7 @@ def _due_of_topics(
             kafka.named_partition(*partition): upto.next_offset for partition, upto in read.items()
         }
         windows |= kafka.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
-    plan = bounded(feed, sorted(windows), [], print_error=False)
+    plan = bounded(feed, windows)
     if backlog.ranges and not plan.windows:
         # Offsets without a record, or records of the future: some run has to read them before Kafka deletes them.
         plan = replace(plan, windows=[window_at(datetime.now(UTC), feed.window)])
@@ -285,6 +267,5 @@ def rest(lake: Lake, plan: Plan) -> Plan:
         return Plan(feed, [], [], [])
     left = progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     windows = {*left}.difference(plan.windows)
-    if plan.asked is not None:
-        windows &= plan.asked
-    return bounded(feed, sorted(windows), [], print_error=False)
+    # Where a person has named windows, no other is run.
+    return bounded(feed, (one for one in windows if plan.asked is None or plan.asked.has(one)))

@@ -10,11 +10,11 @@ from typing import Any
 
 from assets.control import accounting
 from assets.silver.checks import lines_to_paste
-from assets.storage.lake import Lake, Layer
+from assets.storage.lake import Lake
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver.schema_drift import nearest_unmet
+from transforms.silver.schema_drift import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def still_waiting(lake: Lake, feed: Feed, feeds: Path) -> Iterator[str]:
 
 
 def _accounts(lake: Lake, feed: Feed) -> list[dict[str, Any]]:
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = accounting.accounting_of(lake, feed)
     return accounts.rows(["window", "source_table", "declared", "changes", "events"])
 
 
@@ -67,7 +67,7 @@ def _meant(lake: Lake, feed: Feed, waiting: Collection[str], feeds: Path) -> Ite
     met = {row["declared"] for row in _accounts(lake, feed) if row["events"]}
     unmet = [name for name in feed.tables if name not in met]
     for name in sorted(waiting):
-        if declared := nearest_unmet(name, unmet):
+        if declared := nearest(name, unmet):
             yield (
                 f"{feed.name}: no event ever came of table {declared}, which {_file(feeds, feed)} declares, and the"
                 f" stream has {name}; did you mean that? Then correct the name there, and paste no lines for it."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.silver.schema_drift import nearest_unmet
+from transforms.silver.schema_drift import nearest
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from transforms.silver.schema_drift import nearest_unmet
 def test_the_nearest_name_is_told_by_its_last_part(
     met: str, unmet: list[str], meant: str | None
 ) -> None:
-    assert nearest_unmet(met, unmet) == meant
+    assert nearest(met, unmet) == meant

@@ -149,6 +149,15 @@ def kafka_message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
     return _of_topic(record) if feed.reads_topics else message_of_dump(record)
 
 
+def object_in(record: BronzeRecord, feed: Feed) -> Mapping[str, Any]:
+    """The JSON object in a record of bronze; an empty one where there is none."""
+    try:
+        document = kafka_message(record, feed).read()
+    except MalformedJson:
+        return {}
+    return document if type(document) is dict else {}
+
+
 def _of_topic(record: BronzeRecord) -> KafkaMessage:
     """The message that was read from a topic: its object is the topic's name and the partition's number."""
     text = _utf8(record.payload)

@@ -178,21 +178,18 @@ class Decisions:
         )
 
     def digest(self) -> str:
-        """SHA-256 of what was decided, whoever decided it when; empty where nothing was.
+        """SHA-256 of what was decided, whoever decided it when.
 
         Dismissals and holds are left out: no change of silver is another for them.
         """
-        if not (self.epochs or self.releases or self.replacements):
-            return ""
-        meaning: dict[str, object] = {
+        meaning = {
             "epochs": [asdict(one) for one in sorted(self.epochs, key=_order)],
             "releases": sorted(one.event_id for one in self.releases),
-        }
-        if self.replacements:
-            meaning["replacements"] = sorted(
+            "replacements": sorted(
                 [*source_location, _payload_digest(one)]
                 for source_location, one in self.replaced().items()
-            )
+            ),
+        }
         text = json.dumps(meaning, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 

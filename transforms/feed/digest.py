@@ -29,12 +29,10 @@ def feed_digest(feed: Feed, window: str) -> str:
     return _digest(
         {
             **_meaning(feed),
-            **_decided(feed.decisions.for_window(window)),
+            "decisions": feed.decisions.for_window(window).digest(),
             # A change of ``types`` has to make windows due, or no run would make the tables of nodes again.
-            **(
-                {"types": {name: list(of) for name, of in feed.types.items()}} if feed.types else {}
-            ),
-            **_mask_key(feed, *feed.tables.values()),
+            "types": {name: list(of) for name, of in feed.types.items()},
+            "mask_key": _mask_key(feed, *feed.tables.values()),
             "files": feed.files,
             "window": feed.window,
             "tables": {
@@ -69,95 +67,61 @@ def table_digest(feed: Feed, table: Table) -> str:
     Of the feed's other tables only names and paths count: they may take drops away from this one. Their keys and
     columns may change freely.
     """
-    takers = {name: _names_taken(other) for name, other in feed.tables.items()}
+    decided = Decisions(
+        epochs=feed.decisions.for_table(table.name), replacements=feed.decisions.altering()
+    )
     return _digest(
         {
             **_meaning(feed),
-            **_decided(
-                Decisions(
-                    epochs=feed.decisions.for_table(table.name),
-                    replacements=feed.decisions.altering(),
-                )
-            ),
+            "decisions": decided.digest(),
             "table": table.name,
-            "takers": takers,
-            **_mask_key(feed, table),
+            "takers": {name: [other.path, *other.was] for name, other in feed.tables.items()},
+            "mask_key": _mask_key(feed, table),
             **_table_meaning(table),
         }
     )
 
 
 def _meaning(feed: Feed) -> dict[str, object]:
-    meaning: dict[str, object] = {
-        # Tables that were made before values were canonical texts are made again from bronze.
-        "values": "canonical",
+    return {
         "feed": feed.name,
         "format": feed.format,
         "table_names": feed.table_names,
+        "predicates": {name: asdict(one) for name, one in feed.predicates.items()},
+        "vertices": {name: asdict(one) for name, one in feed.vertices.items()},
+        "edges": {name: asdict(one) for name, one in feed.edges.items()},
+        "baseline": dict(feed.baseline),
+        "unavailable_value": list(feed.unavailable_value),
+        "range_deletes": feed.range_deletes,
     }
-    # What an older version did not have is left out where it says nothing: no table has to be made again for it.
-    graph: dict[str, object] = {
-        kind: {name: _of_type(asdict(one)) for name, one in declared.items()}
-        for kind, declared in (
-            ("predicates", feed.predicates),
-            ("vertices", feed.vertices),
-            ("edges", feed.edges),
-        )
-        if declared
-    }
-    if feed.baseline:
-        graph["baseline"] = dict(feed.baseline)
-    if feed.unavailable_value:
-        graph["unavailable_value"] = list(feed.unavailable_value)
-    return meaning | graph | ({"range_deletes": "hold"} if feed.range_deletes == "hold" else {})
-
-
-def _of_type(declared: dict[str, object]) -> dict[str, object]:
-    return {name: part for name, part in declared.items() if name != "graphs" or part}
-
-
-def _decided(decisions: Decisions) -> dict[str, object]:
-    digest = decisions.digest()
-    return {"decisions": digest} if digest else {}
-
-
-def _names_taken(table: Table) -> object:
-    return [table.path, *table.was] if table.was else table.path
 
 
 def _table_meaning(table: Table) -> dict[str, object]:
     return {
-        **({"before_added": sorted(table.before_added.items())} if table.before_added else {}),
         "key": list(table.key),
         # Which of them gold lacks is said by the masks.
         "columns": list(table.source_columns.items()),
+        "before_added": dict(table.before_added),
         "cdc_columns": list(table.cdc_columns),
         "path": table.path,
-        **_given(
-            defaults=dict(table.defaults),
-            was=list(table.was),
-            renamed=dict(table.renamed),
-            since=dict(table.since),
-            schema_changes=table.policies.meaning(),
-            history=["kept"] if table.history else [],
-            snapshots=[table.snapshots] if table.snapshots != "heal" else [],
-            masks=dict(table.masks),
-            encodings=dict(table.encodings),
-            unavailable_value=list(table.unavailable_value),
-        ),
+        "defaults": dict(table.defaults),
+        "was": list(table.was),
+        "renamed": dict(table.renamed),
+        "since": dict(table.since),
+        "schema_changes": table.policies.meaning(),
+        "history": table.history,
+        "snapshots": table.snapshots,
+        "masks": dict(table.masks),
+        "encodings": dict(table.encodings),
+        "unavailable_value": list(table.unavailable_value),
     }
 
 
-def _mask_key(feed: Feed, *tables: Table) -> dict[str, object]:
+def _mask_key(feed: Feed, *tables: Table) -> str | None:
     """Another secret gives other hashes; it counts where a table hashes."""
     if feed.mask_key is None or not any(HASH in table.masks.values() for table in tables):
-        return {}
-    return {"mask_key": feed.mask_key.fingerprint()}
-
-
-def _given(**parts: Mapping[str, str] | list[str]) -> dict[str, object]:
-    """The parts that say something: one that an older version did not have changes no digest."""
-    return {name: part for name, part in parts.items() if part}
+        return None
+    return feed.mask_key.fingerprint()
 
 
 def _digest(meaning: dict[str, object]) -> str:
@@ -182,7 +146,6 @@ _PARTS_OF_MEANING = {
     "drop_column": "the policy of dropped columns",
     "quarantines_columns": "whether undeclared columns are taken",
     "holds": "whether range deletes are held",
-    "values": "how values are written",
     "masks": "the masks of columns, or their key",
 }
 """What must not change, in words."""
@@ -204,7 +167,6 @@ def compacted_meaning(feed: Feed, table: Table, newest: str) -> Meaning:
         "drop_column": table.policies.drop_column,
         "quarantines_columns": table.policies.add_column == "quarantine",
         "holds": feed.range_deletes == "hold",
-        "values": "canonical",
         "masks": _masks_meaning(feed, table),
     }
 
@@ -215,7 +177,7 @@ def altered_since(then: Meaning, now: Meaning) -> list[str]:
 
 
 def _alterations(then: Meaning, now: Meaning) -> Iterator[str]:
-    yield from (words for name, words in _PARTS_OF_MEANING.items() if then.get(name) != now[name])
+    yield from (words for name, words in _PARTS_OF_MEANING.items() if then[name] != now[name])
     # A table without a key tells its rows apart by all columns.
     fixed = then["key"] or [*then["columns"], *now["columns"]]
     for name in dict.fromkeys([*then["columns"], *now["columns"]]):

@@ -10,7 +10,8 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, tee
 from typing import NamedTuple, Self
@@ -199,27 +200,9 @@ def _undecided(
         yield [rest]
 
 
-def _folded(
-    given: FoldInput,
-    batches: Iterable[pa.RecordBatch],
-    fold: Callable[[Task, Iterable[KeyGroup]], None],
-) -> Iterator[pa.RecordBatch]:
-    """Batches of ``folded_rows.schema_of``: what the newest changes decide, and what ``fold`` makes of the other keys.
-
-    ``fold`` gets the keys that are linked with one another together, and puts what becomes of them into the task.
-    """
-    task = Task.of(given)
-    for rest in _undecided(given, task, batches):
-        for key_groups in linked_key_groups(given, rest):
-            fold(task, key_groups)
-            yield from task.out.full()
-        yield from task.out.decided()
-    yield from task.out.rest(task.metrics)
-
-
 @dataclass(frozen=True, slots=True)
-class OntoGold:
-    """The stage that folds new changes onto what gold has; keys that this leaves open are ``NEEDS_HISTORY``."""
+class _Folding(ABC):
+    """A stage that folds the keys that their newest changes alone do not decide."""
 
     given: FoldInput
 
@@ -229,8 +212,24 @@ class OntoGold:
         return folded_schema(self.given.table)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``folded_rows.schema_of`` from batches that are sorted by key and position."""
-        yield from _folded(self.given, batches, self._fold_each)
+        """Batches of ``folded_rows.schema_of`` from batches that are sorted by key (or group) and position."""
+        task = Task.of(self.given)
+        for rest in _undecided(self.given, task, batches):
+            for key_groups in linked_key_groups(self.given, rest):
+                self._fold_each(task, key_groups)
+                yield from task.out.full()
+            yield from task.out.decided()
+        yield from task.out.rest(task.metrics)
+
+    @abstractmethod
+    def _fold_each(self, task: Task, key_groups: Iterable[KeyGroup]) -> None:
+        """Put what becomes of keys that are linked with one another into the task."""
+
+
+class OntoGold(_Folding):
+    """The stage that folds new changes onto what gold has; keys that this leaves open are ``NEEDS_HISTORY``."""
+
+    __slots__ = ()
 
     def _fold_each(self, task: Task, key_groups: Iterable[KeyGroup]) -> None:
         for one in key_groups:
@@ -307,20 +306,10 @@ def _range_deletes(
     return found, is_sure
 
 
-@dataclass(frozen=True, slots=True)
-class FromHistory:
+class FromHistory(_Folding):
     """The stage that folds keys from all their changes, from the first on or from their base row."""
 
-    given: FoldInput
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of what comes out."""
-        return folded_schema(self.given.table)
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``folded_rows.schema_of`` from batches that are sorted by group and position."""
-        yield from _folded(self.given, batches, self._fold_each)
+    __slots__ = ()
 
     def _fold_each(self, task: Task, key_groups: Iterable[KeyGroup]) -> None:
         # All changes are folded, new or not: that silver has an event does not show that gold has it.

@@ -133,7 +133,7 @@ def restarts(accounts: Iterable[Mapping[str, Any]], opened: Collection[str] = ()
 
 def _falls_within(rows: Iterable[Mapping[str, Any]], opened: Collection[str]) -> Iterator[Restart]:
     for row in rows:
-        for text in row["falls"] or ():
+        for text in row["falls"]:
             key, fallen = trails.read_fallen(text)
             if fallen.has_times or row["window"] not in opened:
                 yield _restart(row, key, fallen)
@@ -214,7 +214,7 @@ def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Unordered | None:
     places: dict[int, set[LogPosition]] = defaultdict(set)
     unplaced: dict[tuple[Any, ...], tuple[int, str]] = {}
     for row in rows:
-        texts = row["snapshots"] or ()
+        texts = row["snapshots"]
         for one in snapshots.unplaced_in(texts):
             first = (one.offset, row["window"])
             where = (*one.removes_at[:3], one.topic, one.partition)
@@ -234,13 +234,13 @@ def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Unordered | None:
 def _has_snapshot(row: Mapping[str, Any]) -> bool:
     first = row["first_position"]
     is_in_phase = bool(first and len(first) > 1 and first[1] == SNAPSHOT)
-    return is_in_phase or snapshots.has_parts(row["snapshots"] or ())
+    return is_in_phase or snapshots.has_parts(row["snapshots"])
 
 
 def _has_only_changes(row: Mapping[str, Any], epoch: int) -> bool:
     first = row["first_position"]
     is_of_epoch = bool(first and len(first) > 1 and first[0] == epoch and first[1] == STREAM)
-    return is_of_epoch and not snapshots.has_parts(row["snapshots"] or ())
+    return is_of_epoch and not snapshots.has_parts(row["snapshots"])
 
 
 def _by_table(accounts: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

@@ -13,19 +13,23 @@ from transforms.display import in_yaml
 from transforms.feed.feed import Feed
 
 
-def nearest_unmet(met: str, unmet: Iterable[str]) -> str | None:
-    """The declared name of which nothing came, and that was probably meant for one that came and is not declared.
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant; None where none is like it.
 
-    What stands before the last dot is a schema, or a type of nodes, and is often left out, so only the rest is
-    compared; of several with the same rest, the one that has the same before it is taken.
+    What stands before the last dot is a schema, or a type of nodes, and is often left out, so only the rest has to be
+    alike; of several with the same rest, the one that is nearest as a whole is taken.
     """
-    before, _, end = met.rpartition(".")
-    by_end = {
-        one.rpartition(".")[2]: one
-        for one in sorted(unmet, key=lambda one: (one.rpartition(".")[0] == before, one))
-    }
-    close = get_close_matches(end, by_end, n=1)
-    return by_end[close[0]] if close else None
+    by_end: dict[str, list[str]] = {}
+    for one in known:
+        by_end.setdefault(one.rpartition(".")[2], []).append(one)
+    close = get_close_matches(name.rpartition(".")[2], by_end, n=1)
+    return get_close_matches(name, by_end[close[0]], n=1, cutoff=0)[0] if close else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that is not known: which one was probably meant, if there is one."""
+    close = nearest(name, known)
+    return f"; did you mean {close}" if close else ""
 
 
 # Schema drift: what a stream has that its feed file does not declare, and which of it is new.
@@ -79,11 +83,11 @@ def seen_in(feed: Feed, accounts: Iterable[Mapping[str, Any]]) -> dict[Seen, str
 def _of_account(feed: Feed, row: Mapping[str, Any]) -> Iterator[Seen]:
     declared = row["declared"]
     if declared in feed.tables:
-        yield from (Seen(declared, name, "") for name in row["undeclared_columns"] or ())
+        yield from (Seen(declared, name, "") for name in row["undeclared_columns"])
     elif row["changes"]:
         table = declared or row["source_table"]
         yield Seen(table, "", "")
-        for schema in row["stream_schemas"] or ():
+        for schema in row["stream_schemas"]:
             yield from (Seen(table, one["name"], one["type"]) for one in schema["columns"])
 
 

@@ -377,7 +377,7 @@ def below(
         return []
     known: dict[TrailKey, list[Ends]] = {}
     for one in before[-RECENT:]:
-        for text in one["trails"] or ():
+        for text in one["trails"]:
             key, ends = read_ends(text)
             known.setdefault(key, []).append(ends)
     found = []

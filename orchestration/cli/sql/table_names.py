@@ -17,9 +17,9 @@ from sqlglot import exp
 
 from assets.storage.lake import Lake, Layer
 from assets.storage.leases import is_on_store
-from orchestration.feeds.faults import nearest
 from transforms.errors import QueryRefused, UnknownKey
 from transforms.feed.names import TOMBSTONES
+from transforms.silver.schema_drift import did_you_mean
 
 Name = tuple[str, ...]
 
@@ -45,7 +45,7 @@ def path_of(lake: Lake, name: Name) -> str:
     if not lake_table.exists():
         fault = f"there is no such table in {lake.warehouse}"
         known = known_tables(lake)
-        near = nearest(".".join(name), known) if known else ""
+        near = did_you_mean(".".join(name), known) if known else ""
         raise QueryRefused(".".join(name), fault + near, known)
     return lake_table.path
 

@@ -102,7 +102,7 @@ def ledger_rows(lake: Lake) -> pa.Table:
 def test_nothing_is_held_where_nothing_was_read(lake: Lake) -> None:
     assert in_ledger(lake) == set()
     assert ledger.read_offsets(lake, ZOO) == {}
-    assert ledger.other_windows(ledger.catch_up(lake, ZOO), ZOO) == []
+    assert ledger.other_windows(ledger.catch_up(lake, ZOO).rows, ZOO) == []
     assert not Path(lake.warehouse).exists()
 
 
@@ -202,9 +202,7 @@ def test_of_two_writers_that_note_the_same_commits_none_counts_twice(lake: Lake)
     table = ledger.ledger_of(lake, ZOO)
 
     def found() -> ledger.BronzeContents:
-        held = ledger.bronze_contents(lake, ZOO)
-        assert held is not None
-        return held
+        return ledger.bronze_contents(lake, ZOO)
 
     # Both have looked at all of bronze, and one at a later one.
     mine, theirs = found(), found()
@@ -233,7 +231,7 @@ def test_a_writer_that_is_forestalled_goes_on_as_if_it_had_written(
     append(lake, (EARLY, "a.json", "1", 3))
     table, held = ledger.ledger_of(lake, ZOO), ledger.bronze_contents
 
-    def held_while_another_catches_up(of: Lake, feed: Feed) -> ledger.BronzeContents | None:
+    def held_while_another_catches_up(of: Lake, feed: Feed) -> ledger.BronzeContents:
         found = held(of, feed)
         monkeypatch.setattr(ledger, "bronze_contents", held)
         ledger.catch_up(of, feed)
@@ -322,9 +320,9 @@ def test_offsets_are_known_by_partition_and_topic(lake: Lake) -> None:
 
 def test_windows_of_another_size_are_seen(lake: Lake) -> None:
     append(lake, (EARLY, "a.json", "1", 1))
-    assert ledger.other_windows(ledger.catch_up(lake, ZOO), ZOO) == []
+    assert ledger.other_windows(ledger.catch_up(lake, ZOO).rows, ZOO) == []
     append(lake, ("2025-11-20", "a.json", "2", 1))
-    assert ledger.other_windows(ledger.catch_up(lake, ZOO), ZOO) == ["2025-11-20"]
+    assert ledger.other_windows(ledger.catch_up(lake, ZOO).rows, ZOO) == ["2025-11-20"]
 
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
@@ -345,9 +343,7 @@ def test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds(
         append(lake, *[(rng.choice([EARLY, LATE]), one, "1", rng.randrange(4)) for one in names])
 
     def remember_news() -> None:
-        held = ledger.bronze_contents(lake, ZOO)
-        assert held is not None
-        stale.append(held.news)
+        stale.append(ledger.bronze_contents(lake, ZOO).news)
 
     def slow_writer() -> None:
         # It writes what it had found some time ago; only steps: looks at all of bronze replace the table.

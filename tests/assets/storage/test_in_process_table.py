@@ -239,7 +239,7 @@ def test_the_column_that_a_table_is_cut_by_has_its_value_however_rows_are_read(
     assert found(cut.now().read(columns)) == {HOSTILE[0]: 0}
 
 
-def test_a_column_of_a_newer_version_is_null_in_older_rows_and_an_unknown_one_is_left_out(
+def test_a_new_column_is_null_in_older_rows_and_an_unknown_one_is_left_out(
     tmp_path: Path,
 ) -> None:
     older, newer = table_at(tmp_path, pa.schema(list(COLUMNS)[:2])), table_at(tmp_path)
@@ -280,7 +280,6 @@ def test_spark_and_delta_rs_write_one_table_in_turn(lake: Lake) -> None:
         # One file, so that what stays is rewritten with what goes.
         return made.coalesce(1)
 
-    # An earlier version made it, with Spark.
     spark.replace_windows(frame(row("a"), row("b", 2, far), row("c", 3, old)), ["a"], ())
     small = small.now()
     assert sorted(small.rows(), key=str) == sorted(

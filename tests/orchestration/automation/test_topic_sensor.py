@@ -139,11 +139,6 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
     found, offsets = {windows[0]}, {"t/0 id": 12_001}
     assert look() == [windows[0], *windows[10 * 744 : 11 * 744 - 1]]
 
-    # An earlier version's cursor names each window with a state.
-    old = {"offsets": {}, "windows": {}, "waiting": {windows[7]: "state", windows[9]: "state"}}
-    found, look.cursor = {windows[8]}, json.dumps(old)
-    assert look() == windows[7:10]
-
 
 def test_a_broker_that_is_away_fails_the_tick_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assets.landing.kafka.PATIENCE", 1.0)

@@ -143,15 +143,3 @@ def test_masks_and_their_key_are_what_tables_are_made_of(
     assert [feed_digest(feed, WINDOW) for feed in again] == [
         feed_digest(feed, WINDOW) for feed in feeds[:3]
     ]
-
-
-def test_a_feed_without_masks_keeps_the_digest_that_it_had(tmp_path: Path) -> None:
-    feed = load(tmp_path, "")
-    assert (
-        feed_digest(feed, WINDOW)
-        == "7fcd7c81fa33e91ff50a595828b7693b5a72bac562edf625e584eff3ac4b3665"
-    )
-    assert (
-        table_digest(feed, feed.tables["people"])
-        == "487f6e75ff4fd58449cb0253de32db08315df57e062fbc8c10da6c1ecee0aa7c"
-    )

@@ -54,7 +54,7 @@ def refusal(feed: Feed, windows: str) -> str:
 
 
 def named(feed: Feed, text: str) -> list[str]:
-    return planning.between(feed, planning.asked(feed, text)).windows
+    return [*planning.asked(feed, text).every]
 
 
 def windows_of(lake: Lake, feed: Feed, text: str) -> list[str]:
@@ -115,11 +115,7 @@ def test_an_open_range_has_the_windows_with_drops(
     assert windows_of(lake, HOURLY, "2025-11-20..") == [*late, "2025-11-22T00"]
     assert windows_of(lake, HOURLY, "2025-11-20T04 ..") == ["2025-11-20T05", "2025-11-22T00"]
     none = planning.of_asked(lake, HOURLY, planning.asked(HOURLY, "2025-11-23.."))
-    assert (none.windows, none.open_range, max(none.finished)) == (
-        [],
-        "2025-11-23..",
-        "2025-11-22T00",
-    )
+    assert (none.windows, max(none.finished)) == ([], "2025-11-22T00")
 
 
 def test_the_last_windows_end_with_the_one_that_is_open_now(
@@ -133,7 +129,7 @@ def test_the_last_windows_end_with_the_one_that_is_open_now(
         (" last3d", "2025-11-17T04", "2025-11-20T03"),
     ):
         asked = asked_windows(HOURLY, text, now)
-        assert (asked.first, asked.last, asked.is_whole) == (first, last, False)
+        assert (asked.first, asked.last, asked.every) == (first, last, ())
     asked = asked_windows(DAILY, "last 3d", now)
     assert (asked.first, asked.last) == ("2025-11-18", "2025-11-20")
     assert asked_windows(DAILY, "last 48h", now).first == "2025-11-19"
@@ -322,8 +318,12 @@ def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(
     assert behind.windows == ["2025-11-20T05", "2025-11-22T00"]
     assert behind.early == ["2999-01-01T00"]
     # Where a person has named windows, no other is run.
-    asked = planning.between(TOPIC, planning.asked(TOPIC, "2025-11-19T03..2025-11-20T07"))
-    assert planning.rest(lake, replace(asked, windows=plan.windows)).windows == ["2025-11-20T05"]
+    for text, found in (
+        ("2025-11-19T03..2025-11-20T07", ["2025-11-20T05"]),
+        ("2025-11-20T06..", ["2025-11-22T00"]),
+    ):
+        named = replace(plan, asked=planning.asked(TOPIC, text))
+        assert planning.rest(lake, named).windows == found
     objects = Plan(HOURLY, ["2025-11-20T03"], [], [])
     assert planning.rest(lake, objects).windows == []
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats.dgraph import exports
 from transforms.formats.dgraph.statements import MUTATION, Statement, event_statement
-from transforms.json_values import MalformedJson
 from transforms.onboarding.proposal import Entry, Found, Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
 
@@ -21,7 +19,7 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     if exports.is_rdf(record.object):
         triple = exports.triple_of_line((record.payload or b"").decode("utf-8", "replace"))
         return None if triple is None else Mark("triples of an RDF export")
-    document = _document(feed, record)
+    document = kafka_records.object_in(record, feed)
     inner = document.get("value")
     line = inner if type(inner) is dict and type(document.get("meta")) is not dict else document
     if type(line.get("meta")) is dict and type(line.get("event")) is dict and "type" in line:
@@ -93,18 +91,10 @@ def _notes(seen: Mapping[str, _Predicate]) -> tuple[str, ...]:
     )
 
 
-def _document(feed: Feed, record: BronzeRecord) -> Mapping[str, Any]:
-    try:
-        document = kafka_records.kafka_message(record, feed).read()
-    except MalformedJson:
-        return {}
-    return document if type(document) is dict else {}
-
-
 def _statement(feed: Feed, record: BronzeRecord) -> Statement | None:
     """What an event says; None for anything else."""
     message = kafka_records.kafka_message(record, feed)
-    document = _document(feed, record)
+    document = kafka_records.object_in(record, feed)
     if not document or exports.is_rdf(record.object) or exports.is_document(document):
         return None
     found = event_statement(document, message, of_topic=feed.reads_topics, found=None)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats.tigergraph.messages import EDGE, VERTEX
-from transforms.json_values import MalformedJson, as_text
+from transforms.json_values import as_text
 from transforms.onboarding.evidence import inferred_type
 from transforms.onboarding.proposal import Entry, Found, Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
@@ -25,7 +25,9 @@ _TYPES: Final = {"bigint": "int", "int": "int", "double": "double", "boolean": "
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     """Every message says its mid, what it is about, and what was done."""
     names = ("mid", "operator", "type", "typename")
-    return Mark(", ".join(names)) if _document(feed, record).keys() >= {*names} else None
+    return (
+        Mark(", ".join(names)) if kafka_records.object_in(record, feed).keys() >= {*names} else None
+    )
 
 
 @dataclass(slots=True)
@@ -46,7 +48,7 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     vertices: dict[str, _Type] = defaultdict(_Type)
     edges: dict[str, _Type] = defaultdict(_Type)
     for record in {id(record): record for record, _ in sample}.values():
-        document = _document(feed, record)
+        document = kafka_records.object_in(record, feed)
         kind, name = as_text(document.get("type")), as_text(document.get("typename"))
         if not name:
             continue
@@ -163,11 +165,3 @@ def _notes(vertices: Mapping[str, _Type], edges: Mapping[str, _Type]) -> Iterabl
             yield f"edge {name} has a reverse edge, whose name the messages do not say: add `reverse`."
         if one.discriminators:
             yield f"edge {name} has a discriminator: name its attributes under `discriminator`."
-
-
-def _document(feed: Feed, record: BronzeRecord) -> Mapping[str, Any]:
-    try:
-        document = kafka_records.kafka_message(record, feed).read()
-    except MalformedJson:
-        return {}
-    return document if type(document) is dict else {}

@@ -98,8 +98,8 @@ def test_what_is_wrong_is_named(text: str, key: str, fault: str, tmp_path: Path)
 
 def test_windows_begin_at_the_start_and_earlier_drops_are_named(tmp_path: Path) -> None:
     windows = ["2025-11-20T02", "2025-11-20T03"]
-    assert bounded(loaded(tmp_path, ""), windows, [], print_error=False).windows == windows
-    plan = bounded(loaded(tmp_path, TOLD), windows, [], print_error=False)
+    assert bounded(loaded(tmp_path, ""), windows).windows == windows
+    plan = bounded(loaded(tmp_path, TOLD), windows)
     assert (plan.ancient, plan.windows) == (windows[:1], windows[1:])
 
 
