@@ -88,12 +88,9 @@ def _outcomes(
         else context.data_sources.add_pandas(name="weir")
     )
     batch = source.add_dataframe_asset(name=suite).add_batch_definition_whole_dataframe("rows")
-    made = context.suites.add(module.ExpectationSuite(name=suite))
-    for one in expectations:
-        made.add_expectation(expectation_of(one, rows.types))
-    validation = module.ValidationDefinition(name=suite, data=batch, suite=made)
-    result = context.validation_definitions.add(validation).run(
-        batch_parameters={"dataframe": rows.frame},
+    made = [expectation_of(one, rows.types) for one in expectations]
+    result = batch.get_batch(batch_parameters={"dataframe": rows.frame}).validate(
+        module.ExpectationSuite(name=suite, expectations=made),
         result_format={**wanted, "partial_unexpected_count": SAMPLES},
     )
     outcomes = [_to_keep(one) for one in result.to_json_dict()["results"]]

@@ -150,28 +150,3 @@ def _cell(value: object) -> str:
     # Cells are told apart before anything else is read, and not by all readers alike where a backslash is before a
     # bar: so no bar stands in code.
     return "&#124;".join(code(part) for part in str(value).split("|"))
-
-
-# Text for rooms where people chat: Slack, Mattermost and Teams, of which each reads a Markdown of its own.
-# None of it mentions anybody, is a link, or leaves its block; what is changed for that is changed where it can be
-# seen.
-
-
-_ADDRESS: Final = re.compile(r"\b([a-z][a-z0-9+.-]*):(?=//)|\b(mailto|tel|javascript|data):", re.I)
-_ALL: Final = re.compile(r"@(?=channel|here|all|everyone)", re.I)
-# Slack reads <!channel>, <@U123> and <address|text> wherever they stand: https://docs.slack.dev/messaging/formatting-message-text
-_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-
-
-def chat_text(text: str) -> str:
-    """One line, in which ``http://x`` is ``http[:]//x``, ``@channel`` is ``[@]channel``, and ``<`` is ``&lt;``."""
-    text = one_line(text)
-    text = _ALL.sub("[@]", text)
-    text = _ADDRESS.sub(lambda found: f"{found[1] or found[2]}[:]", text)
-    text = text.replace("](", "] (").replace("```", "'''")
-    return "".join(_ENTITIES.get(one, one) for one in text)
-
-
-def chat_block(lines: Iterable[str]) -> str:
-    """Lines as they are, in a block of code."""
-    return "\n".join(["```", *map(chat_text, lines), "```"])

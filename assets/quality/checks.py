@@ -14,6 +14,7 @@ from assets.feed_assets import OF_CHECKS, markdown_metadata, table_name_of
 from assets.quality.data_docs import QualityFolder, link_to
 from assets.storage.lake import Lake
 from assets.wording import counted
+from expectations.data_docs import RESULTS
 from expectations.rule import Rule, judge
 from expectations.validation_results import ResultPlace, result_in_json, rule_in_json
 from transforms.display import Markdown
@@ -129,7 +130,7 @@ def keep_results(
     """Store what the checks of a table found; returns the link to its page, which is made when it is asked for."""
     folder = QualityFolder(lake.warehouse, feed.name)
     text = json.dumps(result_in_json(place, results), default=str)
-    folder.write(f"validations/{place.path}.json", text)
+    folder.write(f"{RESULTS}/{place.path}.json", text)
     return link_to(feed.name, f"validations/{place.path}.html")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import mimetypes
 import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError
 from assets.storage.s3 import s3_client
 from assets.storage.store_faults import naming_store_faults
 from expectations import data_docs
-from expectations.data_docs import LISTED
+from expectations.data_docs import LISTED, PAGES, RESULTS, VALIDATIONS
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -116,69 +116,12 @@ def _settings() -> Hashable:
     return tuple(sorted(one for one in os.environ.items() if one[0].startswith("AWS_")))
 
 
-# Data Docs of a warehouse in an object store: made in a folder of this machine, and put there.
-# Great Expectations makes pages of files only.
+# Data Docs of a feed, made of the results that runs have kept.
+# Great Expectations makes pages of files only: those of a warehouse in an object store are made in a folder of this
+# machine, and put there.
 
 
-RESULTS: Final = "validations/"
-PAGES: Final = "data_docs/validations/"
 _AT_ONCE: Final = 8
-
-
-@contextmanager
-def fetched_results(bucket: str, prefix: str) -> Iterator[Path]:
-    """A folder with what is needed of the prefix to make the pages that are missing; what is made is put back.
-
-    Of pages that are there already only the names are needed, and of the results those without a page and those that
-    the first page lists.
-    """
-    client = s3_client()
-    results, pages = ([*_listed(bucket, f"{prefix}/{part}")] for part in (RESULTS, PAGES))
-    shown = {name.removesuffix(".html") for name in pages}
-    newest = sorted(results, key=lambda name: name.rsplit("/", 2)[-2])[-LISTED:]
-    wanted = {*newest, *(one for one in results if one.removesuffix(".json") not in shown)}
-    with TemporaryDirectory(prefix="weir-data-docs-") as name:
-        folder = Path(name)
-        for one in pages:
-            _file(folder, f"{PAGES}{one}").touch()
-
-        def fetch(one: str) -> None:
-            client.download_file(
-                bucket, f"{prefix}/{RESULTS}{one}", str(_file(folder, f"{RESULTS}{one}"))
-            )
-
-        _each(fetch, wanted)
-        there = {one for one in folder.rglob("*") if one.is_file()}
-        yield folder
-
-        def put(one: Path) -> None:
-            kind = mimetypes.guess_type(one.name)[0] or "application/octet-stream"
-            key = f"{prefix}/{one.relative_to(folder).as_posix()}"
-            client.upload_file(str(one), bucket, key, ExtraArgs={"ContentType": kind})
-
-        _each(put, {one for one in folder.rglob("*") if one.is_file()} - there)
-
-
-def _each(work: Callable[..., None], items: set[str] | set[Path]) -> None:
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        for _ in threads.map(work, items):
-            pass
-
-
-def _file(folder: Path, path: str) -> Path:
-    file = folder / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    return file
-
-
-def _listed(bucket: str, prefix: str) -> Iterator[str]:
-    """The names below the prefix."""
-    for page in s3_client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
-        for one in page.get("Contents", ()):
-            yield one["Key"].removeprefix(prefix)
-
-
-# Data Docs of a feed, made from the results that are kept.
 
 
 def build_pages_of(warehouse: str, feed: str) -> tuple[int, str]:
@@ -188,13 +131,66 @@ def build_pages_of(warehouse: str, feed: str) -> tuple[int, str]:
     is imported anyway, and others have their pages when somebody opens one, or calls ``weir data-docs``.
     """
     folder = QualityFolder(warehouse, feed)
-    with naming_store_faults(FOLDER, warehouse):
-        if not folder.is_remote:
-            place = folder.file("")
-            made = data_docs.build_pages(feed, str(place)) if place.is_dir() else 0
-            return made, folder.index if place.is_dir() else ""
-        bucket, prefix = folder.object("")
-        with fetched_results(bucket, prefix.rstrip("/")) as here:
-            any_kept = (here / RESULTS).is_dir()
-            made = data_docs.build_pages(feed, str(here)) if any_kept else 0
-            return made, folder.index if any_kept else ""
+    with naming_store_faults(FOLDER, warehouse), _on_this_machine(folder) as here:
+        if not (here / RESULTS).is_dir():
+            return 0, ""
+        return data_docs.build_pages(feed, here), folder.index
+
+
+@contextmanager
+def _on_this_machine(folder: QualityFolder) -> Iterator[Path]:
+    """The folder; of one in an object store a copy of what the missing pages need, and what is made is put back.
+
+    Of pages that are there already only the names are needed, of the results those without a page, and of what Great
+    Expectations keeps that which the first page lists.
+    """
+    if not folder.is_remote:
+        yield folder.file("")
+        return
+    client = s3_client()
+    bucket, prefix = folder.object("")
+
+    def listed(part: str, ending: str) -> list[str]:
+        """The names below a part of the folder, without their ending, the oldest first."""
+        place = f"{prefix}{part}/"
+        found = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=place)
+        keys = [one["Key"] for page in found for one in page.get("Contents", ())]
+        names = [key.removeprefix(place).removesuffix(ending) for key in keys]
+        return sorted(names, key=lambda name: name.rsplit("/", 2)[-2])
+
+    shown = listed(PAGES, ".html")
+    wanted = [f"{RESULTS}/{name}.json" for name in {*listed(RESULTS, ".json")} - {*shown}]
+    wanted += [f"{VALIDATIONS}/{name}.json" for name in listed(VALIDATIONS, ".json")[-LISTED:]]
+    with TemporaryDirectory(prefix="weir-data-docs-") as made:
+        here = Path(made)
+        for name in shown:
+            _file(here, f"{PAGES}/{name}.html").touch()
+
+        def fetch(name: str) -> None:
+            client.download_file(bucket, f"{prefix}{name}", str(_file(here, name)))
+
+        def put(name: str) -> None:
+            kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+            extra = {"ContentType": kind}
+            client.upload_file(str(here / name), bucket, f"{prefix}{name}", ExtraArgs=extra)
+
+        _each(fetch, wanted)
+        there = {*_files(here)}
+        yield here
+        _each(put, {*_files(here)} - there)
+
+
+def _each(work: Callable[[str], None], names: Iterable[str]) -> None:
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for _ in threads.map(work, names):
+            pass
+
+
+def _file(folder: Path, name: str) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
+def _files(folder: Path) -> Iterator[str]:
+    return (one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file())

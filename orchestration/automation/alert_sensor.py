@@ -16,7 +16,14 @@ import dagster as dg
 
 from assets.feed_assets import table_name_of
 from assets.wording import counted
-from orchestration.observability.alerts import CheckFinding, Hook, Message, hooks_of, link_of_run
+from orchestration.observability.alerts import (
+    ALERTS,
+    CheckFinding,
+    Hook,
+    Message,
+    hooks_of,
+    link_of_run,
+)
 from orchestration.observability.drift_lines import NEW_DRIFT
 from orchestration.observability.run_tags import windows_in_words
 from orchestration.runs.outcome import is_blocked, reasons
@@ -54,7 +61,7 @@ class Waiting:
 
 def build() -> dg.SensorDefinition:
     """The sensor: it runs by itself where a hook is set, and does nothing where none is."""
-    is_wanted = bool(os.environ.get("WEIR_WEBHOOK_URL") or os.environ.get("WEIR_SMTP_URL"))
+    is_wanted = bool(os.environ.get(ALERTS, "").strip())
 
     @dg.sensor(
         name=NAME,
@@ -62,14 +69,14 @@ def build() -> dg.SensorDefinition:
         default_status=dg.DefaultSensorStatus.RUNNING
         if is_wanted
         else dg.DefaultSensorStatus.STOPPED,
-        description="Sends a message to the webhook and by mail where a run or a check has failed.",
+        description=f"Sends a message to the addresses in {ALERTS} where a run or a check has failed.",
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         hooks = hooks_of(os.environ)
         after, waiting = read_cursor(context.cursor)
         now = time.time()
         if not hooks:
-            return dg.SkipReason("no hook is set: WEIR_WEBHOOK_URL, WEIR_SMTP_URL")
+            return dg.SkipReason(f"nobody is told: {ALERTS} is not set")
         ended = ended_runs(context.instance, after)
         for run in ended.runs:
             waiting[run] = Waiting()
@@ -141,7 +148,7 @@ def tell(
             instance.add_run_tags(run, {TOLD + name: "yes"})
             sent += 1
         else:
-            faults.append(fault)
+            faults.append(f"{name}: {fault}")
     return sent, faults
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Mapping
 
 import dagster as dg
 
@@ -10,7 +11,6 @@ from assets.feed_assets import maintenance_group
 from assets.gold.checks import described_specs
 from assets.maintenance import asset
 from orchestration.observability import metrics
-from orchestration.observability.lineage import lineage_hooks
 from orchestration.runs.outcome import Outcome, add_events
 from orchestration.runs.planning import Plan
 from orchestration.runs.summary import lines_in_words
@@ -35,10 +35,26 @@ def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAss
         )
         | dg.AssetSelection.checks(*(one.key for one in described_specs(feed, nodes))),
         executor_def=dg.in_process_executor,
-        hooks={metrics.on_failure(feed), *lineage_hooks(feed), summary_hook(feed)},
+        hooks={metrics.on_failure(feed), *_lineage_hooks(feed), summary_hook(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
         tags={"feed": feed.name},
     )
+
+
+def wants_lineage(environment: Mapping[str, str]) -> bool:
+    """Whether somebody wants to be told of lineage, and has not said otherwise."""
+    is_disabled = environment.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true"
+    named = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
+    return not is_disabled and any(environment.get(name, "").strip() for name in named)
+
+
+def _lineage_hooks(feed: Feed) -> set[dg.HookDefinition]:
+    if not wants_lineage(os.environ):
+        return set()
+    # Imported late: OpenLineage's library takes a third of a second, and seldom is anybody told.
+    from orchestration.observability.lineage import lineage_hooks
+
+    return lineage_hooks(feed)
 
 
 def sensor_status(feed: Feed) -> dg.DefaultSensorStatus:

@@ -600,12 +600,12 @@ def _text(value: object) -> str | None:
 # The commands that tell others: ``weir notify``.
 
 
-@click.command("notify", short_help="Try the hooks that are told of failures.")
+@click.command("notify", short_help="Try the addresses that are told of failures.")
 @click.option(
     "--test", "is_test", is_flag=True, required=True, help="Send a message that is a test."
 )
 def notify_command(is_test: bool) -> None:
-    """Send a test message to the webhook and by mail, as the environment names them.
+    """Send a test message to each address in WEIR_ALERTS.
 
     The sensor weir_alerts sends a message where a run or a check has failed; docs/alerts.md has the settings.
     """

@@ -6,14 +6,14 @@ import os
 from uuid import uuid4
 
 from orchestration.console import complain, put
-from orchestration.observability.alerts import SMTP, WEBHOOK, Message, hooks_of, link_of_run
+from orchestration.observability.alerts import ALERTS, Message, hooks_of, link_of_run
 
 
 def notify() -> int:
     """Send a message to every hook; returns the exit code: 1 where one does not take it, 2 where there is none."""
     hooks = hooks_of(os.environ)
     if not hooks:
-        complain(f"no hook is set: {WEBHOOK} or {SMTP}")
+        complain(f"nobody is told: {ALERTS} is not set")
         return 2
     key = f"test-{uuid4().hex[:12]}"
     message = Message(key=key, feed="no feed", link=link_of_run(os.environ, key))

@@ -1,23 +1,50 @@
-"""Messages about what needs somebody: what they say, and how they go by webhook and by mail."""
+"""Messages about runs that need somebody: what one says, and where it goes, by the addresses in ``WEIR_ALERTS``.
+
+Apprise sends to all services that it knows; an ``http://`` or ``https://`` address of none of them gets JSON.
+Addresses hold secrets, and are never printed.
+"""
 
 from __future__ import annotations
 
 import http.client
 import json
-import smtplib
-import ssl
+import logging
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from email.message import EmailMessage
-from typing import Final, Literal
-from urllib.parse import SplitResult, unquote, urlsplit
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import unquote, urlsplit
 
-from transforms import display
 from transforms.addresses import without_credentials
 from transforms.display import hanging, one_line
 from transforms.errors import SettingMisdeclared
+
+if TYPE_CHECKING:
+    from apprise import AppriseResult, NotifyBase
+
+ALERTS: Final = "WEIR_ALERTS"
+UI: Final = "WEIR_UI_URL"
+SECONDS: Final = 10
+"""So long a webhook may take to answer: the daemon has other work. Apprise waits for some seconds, too."""
+
+_ADDRESS: Final = re.compile(r"\b([a-z][a-z0-9+.-]*):(?=//)|\b(mailto|tel|javascript|data):", re.I)
+_ALL: Final = re.compile(r"@(?=channel|here|all|everyone)", re.I)
+_BRACKETS: Final = str.maketrans("<>", "‹›")
+# Addresses stand between spaces, or between commas; a comma within one is its own.
+_BETWEEN: Final = re.compile(r"\s+|,\s*(?=[A-Za-z0-9]+://)")
+
+
+def inert(text: str) -> str:
+    """One line that does nothing where it is read: it mentions nobody, is no link, and ends no block of code.
+
+    ``http://x`` is ``http[:]//x``, ``@channel`` is ``[@]channel``, and ``<`` is ``‹``: what is changed can be seen.
+    """
+    text = _ALL.sub("[@]", one_line(text))
+    text = _ADDRESS.sub(lambda found: f"{found[1] or found[2]}[:]", text)
+    return text.replace("](", "] (").replace("```", "'''").translate(_BRACKETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +78,14 @@ class Message:
     def subject(self) -> str:
         """The message in a line."""
         of_windows = f" ({self.windows})" if self.windows else ""
-        return one_line(f"Weir: {self.feed}{of_windows}: {self._what()}")
+        return inert(f"Weir: {self.feed}{of_windows}: {self._what()}")
+
+    @property
+    def gravity(self) -> Literal["failure", "warning", "info"]:
+        """How grave it is, in Apprise's words."""
+        if self.failed or any(one.severity == "failed" for one in self.checks):
+            return "failure"
+        return "warning" if self.checks or self.drift else "info"
 
     def _what(self) -> str:
         broken = [one.check for one in self.checks if one.severity == "failed"]
@@ -62,16 +96,9 @@ class Message:
         return "the stream has something new" if self.drift else "a test of Weir's messages"
 
     @property
-    def text(self) -> str:
-        """The whole message, for a mail: lines, in which every character is seen."""
-        return "\n".join([self.subject, *map(one_line, self._lines()), *self._end()])
-
-    @property
-    def chat_text(self) -> str:
-        """The whole message, for a room where people chat: what sources wrote does nothing there."""
-        lines = [*self._lines()]
-        body = [display.chat_block(lines)] if lines else []
-        return "\n".join([display.chat_text(self.subject), *body, *self._end()])
+    def body(self) -> str:
+        """What follows the subject; never empty, for there are services that send nothing then."""
+        return "\n".join([*map(inert, self._lines()), *self._end()]) or "Nothing is wrong."
 
     def _lines(self) -> Iterator[str]:
         for reason in self.failed:
@@ -87,39 +114,28 @@ class Message:
 
     def as_json(self) -> dict[str, object]:
         """``text``, which Slack and its like show, and the parts of the message under ``weir``, as they are."""
-        return {"text": self.chat_text, "weir": {"subject": self.subject, **asdict(self)}}
+        lines = [*map(inert, self._lines())]
+        block = ["```", *lines, "```"] if lines else []
+        text = "\n".join([self.subject, *block, *self._end()])
+        return {"text": text, "weir": {"subject": self.subject, **asdict(self)}}
 
-
-# Where messages go, by the environment: a webhook, and mail. Addresses may hold secrets, and are never printed.
-
-
-WEBHOOK: Final = "WEIR_WEBHOOK_URL"
-SMTP, TO, FROM = "WEIR_SMTP_URL", "WEIR_MAIL_TO", "WEIR_MAIL_FROM"
-UI: Final = "WEIR_UI_URL"
-SECONDS: Final = 10
-"""So long a hook may take to answer: the daemon has other work."""
 
 Hook = Callable[[Message], str | None]
 """Sends a message; returns why it could not, without a secret, or None."""
 
 
 def hooks_of(environment: Mapping[str, str]) -> dict[str, Hook]:
-    """The hooks that the environment names, by what they are called.
+    """A hook for each address in ``WEIR_ALERTS``, by its service: ``slack``, ``mailto``, ``webhook``, ``webhook-2``.
 
     Raises:
-        SettingMisdeclared: an address is none, or mail has nobody to go to.
+        SettingMisdeclared: an address is none.
     """
+    addresses = [one for one in _BETWEEN.split(environment.get(ALERTS, "").strip()) if one]
     hooks: dict[str, Hook] = {}
-    if url := environment.get(WEBHOOK, "").strip():
-        _address(WEBHOOK, url, "http", "https")
-        hooks["webhook"] = lambda message: _post(url, message)
-    if server := environment.get(SMTP, "").strip():
-        parts = _address(SMTP, server, "smtp", "smtps")
-        to = [one.strip() for one in environment.get(TO, "").split(",") if one.strip()]
-        if not to:
-            raise SettingMisdeclared(TO, "", f"{SMTP} is set, and nobody to write to is named")
-        sender = environment.get(FROM, "").strip() or f"weir@{parts.hostname}"
-        hooks["mail"] = lambda message: _mail(parts, sender, to, message)
+    for number, address in enumerate(addresses, 1):
+        service, hook = _hook_of(address, f"address {number} of {len(addresses)}")
+        of_service = sum(name.split("-")[0] == service for name in hooks)
+        hooks[f"{service}-{of_service + 1}" if of_service else service] = hook
     return hooks
 
 
@@ -129,17 +145,87 @@ def link_of_run(environment: Mapping[str, str], run: str) -> str:
     return f"{base}/runs/{run}" if base else ""
 
 
-def _address(name: str, text: str, *schemes: str) -> SplitResult:
+def _hook_of(address: str, which: str) -> tuple[str, Hook]:
+    plugin = _import_apprise().Apprise.instantiate(address, asset=_asset())
+    if plugin is not None:
+        service = plugin.url(privacy=True).partition("://")[0]
+        return service, lambda message: _send(plugin, address, message)
     try:
-        parts = urlsplit(text)
-        is_whole = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(address)
+        is_webhook = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        is_whole = False
-    if not is_whole:
-        # The value may hold a password, so it is not repeated.
-        wanted = " or ".join(f"{one}://host" for one in schemes)
-        raise SettingMisdeclared(name, "…", f"this is no address; write {wanted}")
-    return parts
+        is_webhook = False
+    if not is_webhook:
+        # The address may hold a password, so it is not repeated.
+        raise SettingMisdeclared(
+            ALERTS,
+            "…",
+            f"{which} is no address of a service that Apprise knows, or lacks something that the service needs, and "
+            "is no webhook's (https://host/path). How each is written: https://appriseit.com/services/",
+        )
+    return "webhook", lambda message: _post(address, message)
+
+
+def _import_apprise() -> ModuleType:
+    """Apprise, imported on first use, because that takes a while; its own log goes nowhere but into its answers."""
+    import apprise
+
+    log = logging.getLogger("apprise")
+    log.propagate = False
+    # Only here it says why a connection failed.
+    log.setLevel(logging.DEBUG)
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
+    return apprise
+
+
+def _asset() -> object:
+    # No picture is fetched from Apprise's own site by whoever reads a message.
+    return _import_apprise().AppriseAsset(
+        app_id="Weir", app_desc="Weir", app_url="", image_url_mask="", image_url_logo=""
+    )
+
+
+def _send(plugin: NotifyBase, address: str, message: Message) -> str | None:
+    apprise = _import_apprise()
+    if plugin.overflow_mode == apprise.OverflowMode.UPSTREAM:
+        # What is too long for a service would be refused as a whole.
+        plugin.overflow_mode = apprise.OverflowMode.SPLIT
+    service = apprise.Apprise()
+    service.add(plugin)
+    with service.notify(
+        body=message.body,
+        title=message.subject,
+        notify_type=message.gravity,
+        body_format=apprise.NotifyFormat.TEXT,
+        log_level=logging.DEBUG,
+    ) as answer:
+        return None if answer else _without_secrets(_why(answer), plugin, address)
+
+
+def _why(answer: AppriseResult) -> str:
+    entries = [*answer.logs()]
+    said = [
+        one.message.rstrip(".") for one in entries if one.level in ("WARNING", "ERROR", "CRITICAL")
+    ]
+    # Below that, Apprise says everything, secrets too: no more is taken of it than these words.
+    reasons = [
+        found[1] or f"it answers {found[2]}" if found[1] or found[2] else found[0]
+        for one in entries
+        if one.message.startswith("Socket Exception:")
+        and (found := re.search(r"Errno -?\d+\] ([A-Za-z ]+)|\((\d{3}), |timed out", one.message))
+    ]
+    return ": ".join(dict.fromkeys([*said, *reasons])) or "it did not take the message"
+
+
+def _without_secrets(text: str, plugin: NotifyBase, address: str) -> str:
+    """The text without any part of the address that Apprise holds to be secret."""
+    public = str(plugin.url(privacy=True))  # type: ignore[no-untyped-call]
+    parts = [*re.split(r"[:/?#@&=;,]+", address)]
+    for part in sorted({*parts, *map(unquote, parts)}, key=len, reverse=True):
+        if part and part not in public:
+            text = text.replace(part, "…")
+    return one_line(without_credentials(text))
 
 
 def _post(url: str, message: Message) -> str | None:
@@ -156,40 +242,7 @@ def _post(url: str, message: Message) -> str | None:
     except urllib.error.HTTPError as fault:
         return f"the webhook at {host} answers {fault.code}"
     except (OSError, ValueError, http.client.HTTPException) as fault:
-        return f"the webhook at {host} cannot be reached: {_kind(fault)}"
-
-
-def _mail(server: SplitResult, sender: str, to: list[str], message: Message) -> str | None:
-    mail = EmailMessage()
-    mail["Subject"], mail["From"], mail["To"] = message.subject, sender, ", ".join(to)
-    # Of one run there is one mail, however often a program that forwards it has seen it.
-    mail["Message-ID"] = f"<weir-{message.key}@{server.hostname}>"
-    mail.set_content(message.text)
-    try:
-        with _connected(server) as client:
-            if server.username:
-                client.login(unquote(server.username), unquote(server.password or ""))
-            client.send_message(mail)
-    except smtplib.SMTPResponseException as fault:
-        return f"the mail server {server.hostname} answers {fault.smtp_code}"
-    except (smtplib.SMTPException, OSError, ValueError) as fault:
-        return f"the mail server {server.hostname} takes no mail: {_kind(fault)}"
-    return None
-
-
-def _connected(server: SplitResult) -> smtplib.SMTP:
-    host = server.hostname or ""
-    if server.scheme == "smtps":
-        context = ssl.create_default_context()
-        return smtplib.SMTP_SSL(host, server.port or 465, timeout=SECONDS, context=context)
-    client = smtplib.SMTP(host, server.port or 25, timeout=SECONDS)
-    client.ehlo()
-    if client.has_extn("starttls"):
-        client.starttls(context=ssl.create_default_context())
-    return client
-
-
-def _kind(fault: Exception) -> str:
-    """An error in a word or two: its own text might repeat an address."""
-    reason = getattr(fault, "reason", None)
-    return getattr(reason or fault, "strerror", None) or type(fault).__name__
+        # In a word or two: an error's own text might repeat the address.
+        reason = getattr(fault, "reason", None) or fault
+        kind = getattr(reason, "strerror", None) or type(reason).__name__
+        return f"the webhook at {host} cannot be reached: {kind}"

@@ -1,33 +1,55 @@
-"""OpenLineage: the hooks that tell of each step, and the emitter that sends its events beside the run."""
+"""What each step of a run read and wrote, told to a receiver of OpenLineage's events.
+
+Events are sent beside the run, which waits for none of them. Dagster calls nobody when a step starts, so that its start
+and its end are told when it ends, each with its own time.
+"""
 
 from __future__ import annotations
 
 import atexit
-import os
 import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 import dagster as dg
+from openlineage.client import OpenLineageClient
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
+from openlineage.client.facet_v2 import (
+    DatasetFacet,
+    column_lineage_dataset,
+    error_message_run,
+    parent_run,
+    schema_dataset,
+)
+from pyspark.sql import types as T
 
+from assets.columns.bronze import BRONZE
+from assets.columns.silver import CHANGE, QUARANTINE
+from assets.control import discovered_tables
+from assets.feed_assets import feed_key
+from assets.gold.asset import lineage_of
+from assets.storage.lake import Lake, Layer
 from transforms.addresses import without_credentials
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Feed, Table
+from transforms.feed.names import gold_name
 
-SETTINGS = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
+PATIENCE = 2.0
+"""At the end of the process, events that are on their way have so many seconds."""
 
+NAMESPACE = "weir"
+PRODUCER = "urn:weir"
 
-def is_on(environment: Mapping[str, str]) -> bool:
-    """Whether somebody wants to be told, and has not said otherwise."""
-    is_disabled = environment.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true"
-    return not is_disabled and any(environment.get(name, "").strip() for name in SETTINGS)
+LAYERS = ("bronze", "silver", "gold", "undeclared")
+"""The steps that are told of: those that bring data from one layer to the next."""
 
 
 def lineage_hooks(feed: Feed) -> set[dg.HookDefinition]:
-    """The hooks; none where lineage is off."""
-    if not is_on(os.environ):
-        return set()
+    """Hooks of a feed's job that tell of each step."""
 
     @dg.success_hook(name=f"lineage_of_done_{feed.name}", required_resource_keys={"lake"})
     def lineage_of_done(context: dg.HookContext) -> None:
@@ -41,12 +63,9 @@ def lineage_hooks(feed: Feed) -> set[dg.HookDefinition]:
 
 
 def _tell(context: dg.HookContext, feed: Feed) -> None:
-    # Imported late: the library takes a third of a second, and seldom is anybody told.
-    from orchestration.observability import lineage_events
-
     try:
         sender = emitter()
-        sender.emit(*lineage_events.events_of(context, feed))
+        sender.emit(*events_of(context, feed))
         fault = sender.fault_to_tell()
     except Exception as unknown:  # a run does not fail because nobody can be told of it
         fault = without_credentials(f"{type(unknown).__name__}: {unknown}")
@@ -54,14 +73,6 @@ def _tell(context: dg.HookContext, feed: Feed) -> None:
         context.log.warning(
             f"{feed.name}: OpenLineage's receiver takes no events ({fault}); this process sends it no more"
         )
-
-
-# Events on their way to the receiver: sent beside the run, which waits for none of them.
-# A receiver that does not take an event gets no more from this process, and the run says so once.
-
-
-PATIENCE = 2.0
-"""At the end of the process, events that are on their way have so many seconds."""
 
 
 class Emitter:
@@ -107,8 +118,118 @@ class Emitter:
 @cache
 def emitter() -> Emitter:
     """The emitter of this process, to the receiver that the environment names."""
-    from openlineage.client import OpenLineageClient
-
     made = Emitter(OpenLineageClient())
     atexit.register(made.flush)
     return made
+
+
+def events_of(context: dg.HookContext, feed: Feed) -> Iterator[RunEvent]:
+    """A START and a COMPLETE or FAIL; none of a step that moves no data."""
+    layer = layer_of_step(feed, context.step_key)
+    if layer is None:
+        return
+    now = datetime.now(UTC)
+    (stats,) = context.instance.get_run_step_stats(context.run_id, [context.step_key])
+    begun = now if stats.start_time is None else datetime.fromtimestamp(stats.start_time, UTC)
+    error = context.op_exception
+    flow = flow_of(context.resources.lake, feed, layer)
+    parent = parent_run.ParentRunFacet(
+        run=parent_run.Run(runId=context.run_id),
+        job=parent_run.Job(namespace=NAMESPACE, name=context.job_name),
+    )
+    run = str(uuid5(NAMESPACE_URL, f"{context.run_id}/{context.step_key}"))
+    facets = {"parent": parent}
+    for state, at in (
+        (RunState.START, begun),
+        (RunState.COMPLETE if error is None else RunState.FAIL, now),
+    ):
+        failed = {"errorMessage": _error(error)} if state == RunState.FAIL and error else {}
+        yield RunEvent(
+            eventType=state,
+            eventTime=at.isoformat(),
+            run=Run(str(UUID(run)), {**facets, **failed}),
+            job=Job(NAMESPACE, f"{feed.name}.{layer}"),
+            inputs=flow.inputs,
+            outputs=flow.outputs,
+            producer=PRODUCER,
+        )
+
+
+def _error(error: BaseException) -> error_message_run.ErrorMessageRunFacet:
+    return error_message_run.ErrorMessageRunFacet(message=str(error), programmingLanguage="Python")
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What a step reads and writes."""
+
+    inputs: list[InputDataset] = field(default_factory=list)
+    outputs: list[OutputDataset] = field(default_factory=list)
+
+
+def layer_of_step(feed: Feed, step: str) -> str | None:
+    """Which layer a step makes; None for one that moves no data."""
+    layer = step.removesuffix(f"_{feed.name}")
+    return layer if layer in LAYERS else None
+
+
+def flow_of(lake: Lake, feed: Feed, layer: str) -> Flow:
+    """What the step that makes this layer reads and writes."""
+    if layer == "bronze":
+        landings = [InputDataset(*one) for one in _landing(feed)]
+        return Flow(landings, [_table(lake, feed, Layer.BRONZE, BRONZE)])
+    if layer == "silver":
+        outputs = [(Layer.SILVER, CHANGE), (Layer.QUARANTINE, QUARANTINE)]
+        return Flow(
+            [_input(lake, feed, Layer.BRONZE)], [_table(lake, feed, *one) for one in outputs]
+        )
+    tables = feed.tables if layer == "gold" else discovered_tables.discovered(lake, feed)
+    gold = [_gold(lake, feed, table) for table in tables.values()]
+    return Flow([_input(lake, feed, Layer.SILVER)], gold)
+
+
+def named(address: str) -> tuple[str, str]:
+    """The namespace and the name of a place: ``s3://bucket`` and the path in it, or ``file`` and the folder."""
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        return "file", address
+    host, _, path = rest.partition("/")
+    return f"{'s3' if scheme == 's3a' else scheme}://{host}", path.rstrip("/") or "/"
+
+
+def _landing(feed: Feed) -> list[tuple[str, str]]:
+    namespace, name = named(feed.landing)
+    # Of a broker each topic is a dataset.
+    return [(namespace, one) for one in (name.split(",") if feed.reads_topics else [name])]
+
+
+def _input(lake: Lake, feed: Feed, layer: Layer) -> InputDataset:
+    return InputDataset(*named(lake.path(layer, feed.name)))
+
+
+def _table(lake: Lake, feed: Feed, layer: Layer, columns: T.StructType) -> OutputDataset:
+    fields = [(one.name, one.dataType.simpleString()) for one in columns.fields]
+    return OutputDataset(*named(lake.path(layer, feed.name)), facets={"schema": _schema(fields)})
+
+
+def _schema(fields: list[tuple[str, str]]) -> DatasetFacet:
+    Fields = schema_dataset.SchemaDatasetFacetFields  # noqa: N806, it is a class
+    return schema_dataset.SchemaDatasetFacet(fields=[Fields(*one) for one in fields])
+
+
+def _gold(lake: Lake, feed: Feed, table: Table) -> OutputDataset:
+    silver = named(lake.path(Layer.SILVER, feed.name))
+    lineage = lineage_of(table, feed_key("silver", feed)).deps_by_column
+    columns = column_lineage_dataset.ColumnLineageDatasetFacet(
+        fields={
+            name: column_lineage_dataset.Fields(
+                [column_lineage_dataset.InputField(*silver, one.column_name) for one in deps]
+            )
+            for name, deps in lineage.items()
+        }
+    )
+    name = gold_name(table.name, feed.table_names)
+    return OutputDataset(
+        *named(lake.path(Layer.GOLD, feed.name, name)),
+        facets={"schema": _schema([*table.columns.items()]), "columnLineage": columns},
+    )

@@ -1,11 +1,15 @@
-"""The metrics of each run, for programs that watch: JSON, and OpenMetrics text for Prometheus."""
+"""The metrics of each run, for programs that watch: JSON, and OpenMetrics text for Prometheus.
+
+They go into the folder that ``WEIR_METRICS`` names, or below that address in S3; nowhere by default.
+``weir_<feed>.prom`` is overwritten by each run; ``runs/<feed>/<when>-<run>.json`` stays.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
@@ -20,6 +24,9 @@ from transforms.addresses import has_credentials
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.silver.accounting import OUTCOMES
+
+FOLDER = "WEIR_METRICS"
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,110 +104,46 @@ def _checks(instance: dg.DagsterInstance, run: str) -> dict[str, int]:
     return dict(counts)
 
 
-# Metrics as OpenMetrics text, which Prometheus reads; node_exporter's textfile collector takes it as well.
-# All are gauges: what is written is the state after a run, and the next run's takes its place.
+def text_of(run: RunMetrics) -> str:
+    """The metrics of a run as OpenMetrics text: gauges, of which the next run's take the place."""
+    # Imported late: a run of which nobody wants metrics need not wait for it.
+    from prometheus_client import CollectorRegistry, Gauge
+    from prometheus_client.openmetrics.exposition import generate_latest
 
+    registry = CollectorRegistry()
 
-Sample = tuple[Mapping[str, str], float]
-"""The labels of a number, and the number."""
+    def gauge(name: str, says: str, numbers: Iterable[tuple[str, float]], label: str = "") -> None:
+        labels = ["feed", *([label] if label else [])]
+        unit = "seconds" if name.endswith("_seconds") else ""
+        made = Gauge(f"weir_{name}", says, labels, unit=unit, registry=registry)
+        for value, number in numbers:
+            made.labels(run.feed, *([value] if label else [])).set(number)
 
+    def single(name: str, says: str, number: float) -> None:
+        gauge(name, says, [("", number)])
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """One metric: its name without ``weir_``, what it says, its unit ("" for none), and its numbers."""
-
-    name: str
-    says: str
-    unit: str
-    samples: Iterable[Sample]
-
-
-def text_of(metrics: RunMetrics) -> str:
-    """The metrics of a run as OpenMetrics text."""
-    lines = [line for gauge in _gauges(metrics) for line in _lines(gauge, metrics.feed)]
-    return "\n".join([*lines, "# EOF", ""])
-
-
-def _gauges(run: RunMetrics) -> Iterator[Gauge]:
-    def one(number: float) -> list[Sample]:
-        return [({}, number)]
-
-    yield Gauge("run_succeeded", "1 where the last run ended well, else 0", "", one(not run.failed))
-    yield Gauge(
-        "run_end_time_seconds", "When the last run ended", "", one(run.ended_at.timestamp())
-    )
-    yield Gauge("run_duration_seconds", "How long the last run took", "seconds", one(run.seconds))
-    yield Gauge("run_windows", "How many windows the last run had", "", one(len(run.windows)))
-    yield Gauge(
-        "run_events",
-        "Source events of the windows of the last run, by what became of them",
-        "",
-        [({"outcome": name}, run.events.get(name, 0)) for name in OUTCOMES],
-    )
-    yield Gauge(
-        "run_step_duration_seconds",
-        "How long each step of the last run took",
-        "seconds",
-        [({"step": name}, seconds) for name, seconds in run.steps.items()],
-    )
-    yield Gauge(
-        "run_checks",
-        "Checks of the last run, by their result",
-        "",
-        [({"result": name}, number) for name, number in run.checks.items()],
-    )
-    yield Gauge("gold_rows", "Rows of each gold table", "", [_of(one) for one in _rows(run)])
-    yield Gauge(
-        "gold_tombstones", "Tombstones of each gold table", "", [_of(one) for one in _dead(run)]
-    )
+    single("run_succeeded", "1 where the last run ended well, else 0", not run.failed)
+    single("run_end_time_seconds", "When the last run ended", run.ended_at.timestamp())
+    single("run_duration_seconds", "How long the last run took", run.seconds)
+    single("run_windows", "How many windows the last run had", len(run.windows))
+    events = [(name, run.events.get(name, 0)) for name in OUTCOMES]
+    says = "Source events of the windows of the last run, by what became of them"
+    gauge("run_events", says, events, "outcome")
+    says = "How long each step of the last run took"
+    gauge("run_step_duration_seconds", says, run.steps.items(), "step")
+    gauge("run_checks", "Checks of the last run, by their result", run.checks.items(), "result")
+    rows = [(one.name, one.rows) for one in run.gold]
+    gauge("gold_rows", "Rows of each gold table", rows, "table")
+    dead = [(one.name, one.tombstones) for one in run.gold]
+    gauge("gold_tombstones", "Tombstones of each gold table", dead, "table")
     if run.newest_in_gold is not None:
-        yield Gauge(
-            "gold_newest_window_end_time_seconds",
-            "When the newest window that is in gold ended",
-            "",
-            one(run.newest_in_gold.timestamp()),
-        )
+        says = "When the newest window that is in gold ended"
+        single("gold_newest_window_end_time_seconds", says, run.newest_in_gold.timestamp())
+    text: str = generate_latest(registry).decode()  # type: ignore[no-untyped-call]
+    return text
 
 
-def _rows(run: RunMetrics) -> Iterator[tuple[str, int]]:
-    return ((one.name, one.rows) for one in run.gold)
-
-
-def _dead(run: RunMetrics) -> Iterator[tuple[str, int]]:
-    return ((one.name, one.tombstones) for one in run.gold)
-
-
-def _of(table: tuple[str, int]) -> Sample:
-    return {"table": table[0]}, table[1]
-
-
-def _lines(gauge: Gauge, feed: str) -> Iterator[str]:
-    name = f"weir_{gauge.name}"
-    yield f"# TYPE {name} gauge"
-    if gauge.unit:
-        yield f"# UNIT {name} {gauge.unit}"
-    yield f"# HELP {name} {gauge.says}"
-    for labels, number in gauge.samples:
-        texts = ",".join(
-            f'{key}="{_escaped(one)}"' for key, one in {"feed": feed, **labels}.items()
-        )
-        yield f"{name}{{{texts}}} {float(number):.15g}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-# Where metrics go: into the folder that ``WEIR_METRICS`` names, or below that address in S3; nowhere by default.
-# ``weir_<feed>.prom`` is overwritten by each run; ``runs/<feed>/<when>-<run>.json`` stays.
-
-
-FOLDER = "WEIR_METRICS"
-
-
-def write_metrics(
-    lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInstance
-) -> str | None:
+def write(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInstance) -> str | None:
     """Write the metrics of a run, if somebody wants them; returns why they could not be written, else None."""
     folder = os.environ.get(FOLDER, "").strip().rstrip("/")
     if not folder:
@@ -215,9 +158,6 @@ def write_metrics(
     except Exception as fault:  # a run that is over has not failed because of its metrics
         return f"{feed.name}: the metrics were not written to {folder}: {fault}"
     return None
-
-
-OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 def json_of(metrics: RunMetrics) -> str:
@@ -241,7 +181,7 @@ def on_failure(feed: Feed) -> dg.HookDefinition:
         run = context.instance.get_run_by_id(context.run_id)
         windows = windows_of_run(feed, {} if run is None else run.tags)
         ended = EndedRun(context.run_id, datetime.now(UTC), windows)
-        fault = write_metrics(context.resources.lake, feed, ended, context.instance)
+        fault = write(context.resources.lake, feed, ended, context.instance)
         if fault:
             context.log.warning(fault)
 

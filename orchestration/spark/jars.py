@@ -1,4 +1,8 @@
-"""The jars that Spark needs beyond its own: pinned, fetched once by Ivy, and kept beside the environment."""
+"""The jars that Spark needs beyond its own: pinned, fetched once by Ivy, and kept beside the environment.
+
+They are fetched one by one, without what Maven lists behind them: `spark.jars.packages` would fetch hundreds of
+megabytes, and look at no digest. The Ivy that pyspark carries does it, so that a mirror is named as for Spark.
+"""
 
 from __future__ import annotations
 
@@ -37,84 +41,25 @@ class Jar(NamedTuple):
         """Its file name."""
         return f"{self.name}-{self.version}.jar"
 
-
-class JarsMissing(Exception):
-    """A jar is not on this machine and could not be fetched: the text says which, why and what to do."""
-
-
-def is_sound(path: Path, jar: Jar) -> bool:
-    """True where the file is there and is that very jar."""
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == jar.sha256
+    def is_at(self, path: Path) -> bool:
+        """True where the file is there and is this very jar."""
+        return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
 
 
-def fetch(jar: Jar, scratch: Path, folder: Path) -> None:
-    """Fetch one jar into the folder, by way of ``scratch``, which is on the same file system.
-
-    Raises:
-        JarsMissing: it cannot be fetched, or what came is another file.
-        JavaMissing: there is no Java to run Ivy with.
-    """
-    answer = subprocess.run(
-        _ivy_command(jar, scratch), capture_output=True, text=True, check=False, cwd=scratch
-    )
-    fetched = scratch / jar.file
-    if not fetched.is_file():
-        raise JarsMissing(instead([jar], folder, _reason(answer.stdout + answer.stderr)))
-    if not is_sound(fetched, jar):
-        found = hashlib.sha256(fetched.read_bytes()).hexdigest()
-        raise JarsMissing(instead([jar], folder, f"what came has the sha256 {found}"))
-    fetched.replace(folder / jar.file)
+def _pinned(pins: str) -> tuple[Jar, ...]:
+    return tuple(Jar._make(pin.replace(":", " ").split()) for pin in pins.splitlines())
 
 
-def _ivy_command(jar: Jar, scratch: Path) -> list[str]:
-    pyspark = importlib.util.find_spec("pyspark")
-    places = pyspark.submodule_search_locations if pyspark else None
-    ivy = next(
-        (found for place in places or [] for found in Path(place).glob("jars/ivy-*.jar")), None
-    )
-    if ivy is None:
-        raise JarsMissing("pyspark is not installed here, or came without its jars/ivy-*.jar.")
-    settings = os.environ.get(IVY_SETTINGS)
-    if settings and not Path(settings).is_file():
-        raise JarsMissing(f"{IVY_SETTINGS} names {settings}, which is not a file.")
-    return [
-        *(str(find_java().program), "-cp", str(ivy), "org.apache.ivy.Main"),
-        *(("-settings", str(Path(settings).resolve())) if settings else ()),
-        *("-cache", str(scratch / "cache"), "-notransitive", "-confs", "default"),
-        *("-dependency", jar.organisation, jar.name, jar.version),
-        *("-types", "jar", "bundle"),
-        *("-retrieve", str(scratch / "[artifact]-[revision].[ext]")),
-    ]
+DELTA = _pinned("""\
+io.delta:delta-spark_4.2_2.13:4.4.0 27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead
+io.delta:delta-storage:4.4.0 c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc
+""")
+"""What Delta tables need, and no more."""
 
-
-def _reason(output: str) -> str:
-    """Pick the lines about the cause from the many that Ivy prints."""
-    signs = ("ERROR", "not found", "UnknownHost", "refused", "timed out", "Exception")
-    lines = [
-        line.strip(" \t:") for line in output.splitlines() if any(sign in line for sign in signs)
-    ]
-    # A mirror's address may have its password in it.
-    return without_credentials("; ".join(dict.fromkeys(lines[:3]))) or "Ivy gave no reason"
-
-
-def instead(jars: Iterable[Jar], folder: Path, reason: str) -> str:
-    """Which jars could not be fetched and why, and what a person can do instead."""
-    wanted = "\n".join(f"  {jar.coordinates}  sha256 {jar.sha256}" for jar in jars)
-    return (
-        f"these jars are needed and could not be fetched ({reason}):\n{wanted}\n"
-        "With a network that reaches Maven's central repository, run the command again. "
-        f"With a mirror, set {IVY_SETTINGS} to an ivysettings.xml that names it. "
-        f"Without either, put each jar into {folder} as NAME-VERSION.jar."
-    )
-
-
-# The jars that Spark needs to keep tables on ``s3a://``, pinned.
-# It is what ``hadoop-aws`` (of the Hadoop that pyspark carries) and the parts of the AWS SDK that it was built with
-# need, less what pyspark brings already and less the SDK's bundle of all services. No other SDK release will do:
-# 2.29.52, for one, lacks a checksum that hadoop-aws names.
-
-
-S3A_PINS = """\
+# What hadoop-aws (of the Hadoop that pyspark carries) and the parts of the AWS SDK that it was built with need, less
+# what pyspark brings already and less the SDK's bundle of all services. No other SDK release will do: 2.29.52, for
+# one, lacks a checksum that hadoop-aws names.
+S3A = _pinned("""\
 org.apache.hadoop:hadoop-aws:3.5.0 66bd9eefb938b1a1657487324b63c13df2d8b17164a1dd24e0ef37b905bc5baa
 software.amazon.awssdk:annotations:2.35.4 6f36bd87155d1dd85d6efbdd29e532e3759a022211feb71affebee1aa34f04b8
 software.amazon.awssdk:apache-client:2.35.4 6eade21b482724ed0a4613eaa95d20e47e7a81304bd28538ac427fece94a7740
@@ -152,31 +97,12 @@ software.amazon.eventstream:eventstream:1.0.1 0c37d8e696117f02c302191b8110b0d0eb
 software.amazon.s3.analyticsaccelerator:analyticsaccelerator-s3:1.3.1 4959a9747cbb479c73c3ffbcd479bee5b014f8b2880994585a8693fb9d24675e
 org.reactivestreams:reactive-streams:1.0.4 f75ca597789b3dac58f61857b9ac2e1034a68fa672db35055a8fb4509e325f28
 org.wildfly.openssl:wildfly-openssl:2.2.5.Final 71fb7932f99a727edb23c5a2cb8c6855ac7196fad41aa0669b3998e277165154
-"""  # noqa: E501
-"""Coordinates and sha256 of each jar, one a line."""
+""")  # noqa: E501
+"""What tables on ``s3a://`` need besides: fetched only when they are asked for."""
 
 
-# The jars that Spark needs beyond its own, fetched once and kept beside the environment.
-# Delta needs two jars and no more; they are fetched one by one, without what Maven lists behind them. Tables on
-# ``s3a://`` need the jars of ``s3a_jars`` too, fetched only when they are asked for.
-
-
-DELTA = (
-    Jar(
-        "io.delta",
-        "delta-spark_4.2_2.13",
-        "4.4.0",
-        "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead",
-    ),
-    Jar(
-        "io.delta",
-        "delta-storage",
-        "4.4.0",
-        "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc",
-    ),
-)
-
-S3A = tuple(Jar._make(pin.replace(":", " ").split()) for pin in S3A_PINS.splitlines())
+class JarsMissing(Exception):
+    """A jar is not on this machine and could not be fetched: the text says which, why and what to do."""
 
 
 def jar_folder() -> Path:
@@ -184,28 +110,15 @@ def jar_folder() -> Path:
     return Path(sys.prefix) / "share" / "weir" / "jars"
 
 
-def ensure_jars() -> list[Path]:
-    """Give the two jars that Delta tables need, fetching what is missing.
+def ensure_jars(*, s3a: bool = False) -> list[Path]:
+    """The jars of Delta, and of ``s3a://`` if asked for, fetching what is missing.
 
     Raises:
         JarsMissing: One is missing and cannot be fetched.
         JavaMissing: One is missing, and there is no Java to fetch it with.
     """
-    return _ensure(DELTA, jar_folder())
-
-
-def s3a_jars() -> list[Path]:
-    """Give the jars that a warehouse on ``s3a://`` needs beside Delta's, fetching what is missing.
-
-    Raises:
-        JarsMissing: One is missing and cannot be fetched.
-        JavaMissing: One is missing, and there is no Java to fetch it with.
-    """
-    return _ensure(S3A, jar_folder())
-
-
-def _ensure(jars: Sequence[Jar], folder: Path) -> list[Path]:
-    missing = [jar for jar in jars if not is_sound(folder / jar.file, jar)]
+    folder, jars = jar_folder(), DELTA + (S3A if s3a else ())
+    missing = [jar for jar in jars if not jar.is_at(folder / jar.file)]
     if missing:
         _fetch(missing, folder)
     return [folder / jar.file for jar in jars]
@@ -220,9 +133,64 @@ def _fetch(jars: Sequence[Jar], folder: Path) -> None:
         with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as scratch:
             for number, jar in enumerate(jars, 1):
                 print(f"fetching {jar.coordinates} ({number} of {len(jars)})", file=sys.stderr)
-                fetch(jar, Path(scratch), folder)
+                _fetch_one(jar, Path(scratch), folder)
     except OSError as fault:
-        raise JarsMissing(instead(jars, folder, str(fault))) from fault
+        raise JarsMissing(_instead(jars, folder, str(fault))) from fault
+
+
+def _fetch_one(jar: Jar, scratch: Path, folder: Path) -> None:
+    answer = subprocess.run(
+        _ivy_command(jar, scratch), capture_output=True, text=True, check=False, cwd=scratch
+    )
+    fetched = scratch / jar.file
+    if not fetched.is_file():
+        raise JarsMissing(_instead([jar], folder, _reason(answer.stdout + answer.stderr)))
+    if not jar.is_at(fetched):
+        found = hashlib.sha256(fetched.read_bytes()).hexdigest()
+        raise JarsMissing(_instead([jar], folder, f"what came has the sha256 {found}"))
+    fetched.replace(folder / jar.file)
+
+
+def _ivy_command(jar: Jar, scratch: Path) -> list[str]:
+    pyspark = importlib.util.find_spec("pyspark")
+    places = pyspark.submodule_search_locations if pyspark else None
+    ivy = next(
+        (found for place in places or [] for found in Path(place).glob("jars/ivy-*.jar")), None
+    )
+    if ivy is None:
+        raise JarsMissing("pyspark is not installed here, or came without its jars/ivy-*.jar.")
+    settings = os.environ.get(IVY_SETTINGS)
+    if settings and not Path(settings).is_file():
+        raise JarsMissing(f"{IVY_SETTINGS} names {settings}, which is not a file.")
+    return [
+        *(str(find_java().program), "-cp", str(ivy), "org.apache.ivy.Main"),
+        *(("-settings", str(Path(settings).resolve())) if settings else ()),
+        *("-cache", str(scratch / "cache"), "-notransitive", "-confs", "default"),
+        *("-dependency", jar.organisation, jar.name, jar.version),
+        *("-types", "jar", "bundle"),
+        *("-retrieve", str(scratch / "[artifact]-[revision].[ext]")),
+    ]
+
+
+def _reason(output: str) -> str:
+    """Pick the lines about the cause from the many that Ivy prints."""
+    signs = ("ERROR", "not found", "UnknownHost", "refused", "timed out", "Exception")
+    lines = [
+        line.strip(" \t:") for line in output.splitlines() if any(sign in line for sign in signs)
+    ]
+    # A mirror's address may have its password in it.
+    return without_credentials("; ".join(dict.fromkeys(lines[:3]))) or "Ivy gave no reason"
+
+
+def _instead(jars: Iterable[Jar], folder: Path, reason: str) -> str:
+    """Which jars could not be fetched and why, and what a person can do instead."""
+    wanted = "\n".join(f"  {jar.coordinates}  sha256 {jar.sha256}" for jar in jars)
+    return (
+        f"these jars are needed and could not be fetched ({reason}):\n{wanted}\n"
+        "With a network that reaches Maven's central repository, run the command again. "
+        f"With a mirror, set {IVY_SETTINGS} to an ivysettings.xml that names it. "
+        f"Without either, put each jar into {folder} as NAME-VERSION.jar."
+    )
 
 
 def fetch_missing() -> int:

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from orchestration.spark import archive, on_first_use
 from orchestration.spark import settings as sockets
-from orchestration.spark.jars import ensure_jars, s3a_jars
+from orchestration.spark.jars import ensure_jars
 from orchestration.spark.java import check_java
 from orchestration.spark.settings import is_on_this_machine, stay_on_this_machine
 from transforms.errors import WeirError
@@ -42,7 +42,7 @@ class WeirSpark(LazyPySparkResource):
     def _start(self) -> None:
         if self._spark_session is None:
             check_java()
-            jars = ensure_jars() + (s3a_jars() if self.s3a else [])
+            jars = ensure_jars(s3a=self.s3a)
             archive.choose_python(os.environ)
             listed = ",".join(str(jar) for jar in jars)
             settings = {**self.spark_config, "spark.jars": listed}

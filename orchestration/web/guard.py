@@ -2,24 +2,21 @@
 
 Dagster asks for no password, and its GraphQL carries out mutations that come by GET, or by a form, from the page of
 any website. So an image on a foreign page, or in a description, could start a run. The guard lets through what
-Dagster's own pages send, and programs that speak JSON. Put here what is asked of a request. Not here: how the server is
-started (``pages``, ``dev``).
+Dagster's own pages send, and programs that speak JSON.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
-from typing import Any
+from collections.abc import Collection
 from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOSTS = "WEIR_UI_HOSTS"
 """The variable that names hosts beside loopback, by comma: each as the address bar of a browser has it."""
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def hosts_in(value: str) -> frozenset[str]:
@@ -30,7 +27,7 @@ def hosts_in(value: str) -> frozenset[str]:
 class Guard:
     """An ASGI application that refuses, or hands on to another one."""
 
-    def __init__(self, app: App, hosts: Collection[str] = (), path_prefix: str = "") -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = (), path_prefix: str = "") -> None:
         """Guard an application.
 
         Args:
@@ -42,7 +39,7 @@ class Guard:
         self._hosts = hosts
         self._graphql = f"{path_prefix}/graphql"
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or one connection of a websocket."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
@@ -51,9 +48,9 @@ class Guard:
         if reason is None:
             await self._app(scope, receive, _unframed(send))
         else:
-            await _refuse(scope, send, reason)
+            await PlainTextResponse(f"Refused: {reason}.\n", 403)(scope, receive, send)
 
-    def refusal_of(self, scope: Message) -> str | None:
+    def refusal_of(self, scope: Scope) -> str | None:
         """Why the request is refused, in a sentence for who sent it; None where it is let through."""
         host = self._host_of(scope)
         if host is None:
@@ -61,19 +58,19 @@ class Guard:
                 "these pages are reached by a loopback address, such as 127.0.0.1; to reach them by another name, "
                 f"set {HOSTS} to it, as the browser's address bar has it (name, and port where there is one)"
             )
-        if any(not self._is_own(origin, host) for origin in _values(scope, b"origin")):
+        if any(not self._is_own(origin, host) for origin in Headers(scope=scope).getlist("origin")):
             return f"it was sent by a page of another website; if that is a name of this one, add it to {HOSTS}"
         if scope["type"] == "http" and scope["path"] == self._graphql:
             return _refusal_of_graphql(scope)
         return None
 
-    def _host_of(self, scope: Message) -> str | None:
+    def _host_of(self, scope: Scope) -> str | None:
         """The host that was asked for, where these pages are reached by that name.
 
         A website may let its own name point to 127.0.0.1 (DNS rebinding): then its pages have the same origin as these,
         and only the name tells them apart.
         """
-        named = _values(scope, b"host")
+        named = Headers(scope=scope).getlist("host")
         if len(named) != 1:
             return None
         host = named[0].lower()
@@ -85,7 +82,7 @@ class Guard:
         return scheme in ("http", "https") and (page_host == host or page_host in self._hosts)
 
 
-def _refusal_of_graphql(scope: Message) -> str | None:
+def _refusal_of_graphql(scope: Scope) -> str | None:
     """Why a question is refused: what a website can make a browser send without asking first is no POST of JSON."""
     if scope["method"] == "GET" and not scope.get("query_string"):
         # The page in which a person types GraphQL; it sends what is typed by POST.
@@ -93,7 +90,8 @@ def _refusal_of_graphql(scope: Message) -> str | None:
     if scope["method"] != "POST":
         return "GraphQL is asked by POST with a body of JSON, for a GET can be sent by any image of any page"
     # Dagster looks for these words anywhere in the header, where `text/plain; application/json` has them, too.
-    media_types = [value.split(";")[0].strip().lower() for value in _values(scope, b"content-type")]
+    kinds = Headers(scope=scope).getlist("content-type")
+    media_types = [kind.split(";")[0].strip().lower() for kind in kinds]
     if media_types != ["application/json"]:
         return "GraphQL is asked with the header Content-Type: application/json, which no form of a page can send"
     return None
@@ -108,11 +106,6 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _values(scope: Message, name: bytes) -> list[str]:
-    """All values of a header; ASGI gives the names in small letters."""
-    return [value.decode("latin-1").strip() for key, value in scope["headers"] if key == name]
-
-
 def _unframed(send: Send) -> Send:
     """As ``send``, with a header by which no foreign page may show these in a frame, to have its buttons clicked."""
 
@@ -123,20 +116,3 @@ def _unframed(send: Send) -> Send:
         await send(message)
 
     return sent
-
-
-async def _refuse(scope: Message, send: Send, reason: str) -> None:
-    """Answer with 403 and the reason."""
-    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get(
-        "extensions", {}
-    ):
-        await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
-        return
-    kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
-    body = f"Refused: {reason}.\n".encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    await send({"type": f"{kind}.start", "status": 403, "headers": headers})
-    await send({"type": f"{kind}.body", "body": body})

@@ -123,7 +123,7 @@ def test_the_checks_of_a_window_are_timed_beside_the_window(
     for name, prepare in line.competitors.items():
         assert timed(spark, prepare(), name).seconds > 0
     timed(spark, line.competitors["weir"](), "checks")
-    stored = sorted(one.stem for one in tmp_path.glob("run_*/_quality/bench/validations/**/*.json"))
+    stored = sorted(one.stem for one in tmp_path.glob("run_*/_quality/bench/results/**/*.json"))
     assert stored == ["gold.bench.item", "silver.bench"]
 
 

@@ -63,7 +63,7 @@ def server(tmp_path: Path, root: Path, receiver: Receiver) -> Iterator[Server]:
         "WEIR_FEEDS": str(tmp_path / "feeds"),
         "WEIR_WAREHOUSE": str(tmp_path / "warehouse"),
         "WEIR_SPARK_DRIVER_MEMORY": "1g",
-        "WEIR_WEBHOOK_URL": receiver.url,
+        "WEIR_ALERTS": receiver.url,
         "WEIR_UI_URL": "https://dagster.example",
     }
     with running(root, tmp_path, environment) as dagster:

@@ -142,9 +142,8 @@ def told(store: Store, tmp_path: Path) -> dict[str, str]:
         "WEIR_KAFKA_SASL_MECHANISM": "PLAIN",
         "WEIR_KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
         "WEIR_MASK_KEY": MASK,
-        "WEIR_SMTP_URL": f"smtp://weir:{MAIL}@127.0.0.1:{dead}",
-        "WEIR_MAIL_TO": "somebody@example.com",
-        "WEIR_WEBHOOK_URL": f"http://127.0.0.1:{dead}/services/{HOOK}",
+        "WEIR_ALERTS": f"http://127.0.0.1:{dead}/services/{HOOK} "
+        f"mailto://weir:{MAIL}@127.0.0.1:{dead}?to=somebody@example.com&from=weir@example.com",
     }
 
 

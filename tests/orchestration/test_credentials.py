@@ -107,13 +107,16 @@ def test_links_lead_to_the_same_page_without_its_password(monkeypatch: pytest.Mo
 
 def test_a_hook_whose_address_has_a_password_never_quotes_it() -> None:
     message = Message(key="k", feed="zoo", link="")
-    for name, value in (
-        ("WEIR_WEBHOOK_URL", f"http://me:{HUSH}@127.0.0.1:1/x"),
-        ("WEIR_WEBHOOK_URL", f"http://me:{HUSH.replace('/', '')}@127.0.0.1:1/x"),
-        ("WEIR_SMTP_URL", f"smtp://me:{HUSH.replace('/', '%2F')}@127.0.0.1:1"),
+    quoted = HUSH.replace("/", "%2F")
+    for address in (
+        f"http://me:{HUSH}@127.0.0.1:1/x",
+        f"http://me:{HUSH.replace('/', '')}@127.0.0.1:1/x",
+        f"json://me:{quoted}@127.0.0.1:1/{quoted}",
+        f"mailto://me:{quoted}@127.0.0.1:1?to=a@example.com&from=b@example.com",
+        f"mailto://me:{HUSH}@127.0.0.1:1?to=a@example.com&from=b@example.com",
     ):
         try:
-            hooks = hooks_of({name: value, "WEIR_MAIL_TO": "a@example.com"})
+            hooks = hooks_of({"WEIR_ALERTS": address})
         except WeirError as refusal:
             assert shows_nothing(str(refusal))
             continue
@@ -128,7 +131,7 @@ def test_metrics_are_not_written_to_such_an_address(monkeypatch: pytest.MonkeyPa
     feed = load_feeds(Path(__file__).parents[2] / "feeds")[0]
     ended = EndedRun("r", datetime.now(UTC), [])
     with dg.DagsterInstance.ephemeral() as instance:
-        fault = metrics.write_metrics(lake_of("/nowhere", {}), feed, ended, instance)
+        fault = metrics.write(lake_of("/nowhere", {}), feed, ended, instance)
     assert fault is not None and "WEIR_METRICS has credentials in it" in fault
     assert shows_nothing(json.dumps(fault))
 

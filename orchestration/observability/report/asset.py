@@ -39,7 +39,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         address = html_page.address_of(lake, feed)
         windows = asset.landed_windows_of_run(context, lake, feed)
         ended = EndedRun(context.run_id, now, feed_assets.windows_of_run(context))
-        unwritten = metrics.write_metrics(lake, feed, ended, context.instance)
+        unwritten = metrics.write(lake, feed, ended, context.instance)
         if unwritten:
             context.log.warning(unwritten)
         drift = tell_of_drift(context, lake, feed, windows)

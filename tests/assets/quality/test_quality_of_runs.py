@@ -124,7 +124,7 @@ def test_a_warning_says_what_was_found_with_keys_and_its_page_shows_it(
 def test_one_that_blocks_leaves_the_window_due_and_is_remembered_until_the_table_changes(
     plain_lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
-    folder = Path(plain_lake.warehouse, "_quality", "zoo", "validations")
+    folder = Path(plain_lake.warehouse, "_quality", "zoo", "results")
 
     def kept() -> int:
         return len([*folder.rglob("gold.zoo.pets.json")])
@@ -186,16 +186,24 @@ def test_results_are_kept_without_great_expectations_and_their_pages_made_on_req
     page = page_of(plain_lake, failed)
     assert not page.exists()
     folder = Path(plain_lake.warehouse, "_quality", "zoo")
-    stored = sorted(file.stem for file in (folder / "validations").rglob("*.json"))
+    stored = sorted(file.stem for file in (folder / "results").rglob("*.json"))
     assert stored == ["gold.zoo.pets", "silver.zoo"]
-    (silver,) = (folder / "validations").rglob("silver.zoo.json")
-    assert json.loads(silver.read_text())["success"] is False
+    assert not (folder / "validations").exists()
 
     job = definitions.build([feed], plain_lake).resolve_job_def("zoo_data_docs")
     assert job.execute_in_process(instance=instance).success
     index = QualityFolder(plain_lake.warehouse, "zoo").index
     assert "nothing_quarantined: Every record could be read" in page.read_text()
     assert Path(index).exists()
+    # Great Expectations was asked of the counts, and what it found is its own.
+    (silver,) = (folder / "validations").rglob("silver.zoo.json")
+    asked = json.loads(silver.read_text())
+    (broken,) = [one for one in asked["results"] if not one["success"]]
+    assert broken["expectation_config"]["type"] == "expect_column_max_to_be_between"
+    assert broken["expectation_config"]["kwargs"]["column"] == "nothing_quarantined"
+    assert broken["result"]["observed_value"] == 2
+    assert asked["statistics"]["unsuccessful_expectations"] == 1
+    assert not asked["success"]
     # What a source wrote is text on the page, and no markup.
     assert "<img src=x" not in page.read_text()
     assert "opType &lt;img src=x&gt; is not known" in page.read_text()

@@ -50,10 +50,10 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
 
 @pytest.fixture
 def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
-    for name in ("WEIR_SMTP_URL", "WEIR_ALERT_ON", "WEIR_UI_URL"):
+    for name in ("WEIR_ALERT_ON", "WEIR_UI_URL"):
         monkeypatch.delenv(name, raising=False)
     with running_receiver() as running:
-        monkeypatch.setenv("WEIR_WEBHOOK_URL", running.url)
+        monkeypatch.setenv("WEIR_ALERTS", running.url)
         yield running
 
 
@@ -149,9 +149,8 @@ def test_a_hook_that_is_away_gets_the_message_later_and_no_other_gets_it_twice(
     receiver: Receiver,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    port = free_port()
-    monkeypatch.setenv("WEIR_SMTP_URL", f"smtp://127.0.0.1:{port}")
-    monkeypatch.setenv("WEIR_MAIL_TO", "a@x.org")
+    mail = f"mailto://127.0.0.1:{free_port()}?to=a@x.org&from=weir@x.org"
+    monkeypatch.setenv("WEIR_ALERTS", f"{receiver.url} {mail}")
     ticks = Ticks(instance)
     failed = run(lake, feed, instance, fails=True)
     # Mail is away: the webhook has the message, and mail is tried again, but not at once.
@@ -160,7 +159,7 @@ def test_a_hook_that_is_away_gets_the_message_later_and_no_other_gets_it_twice(
     receiver.answers = 500
     assert ticks() == "0 messages sent, 1 to be tried again"
     # The webhook was told before: that it is away now matters to nobody.
-    monkeypatch.delenv("WEIR_SMTP_URL")
+    monkeypatch.setenv("WEIR_ALERTS", receiver.url)
     assert ticks() == "0 messages sent"
     assert [one["weir"]["key"] for one in receiver.posted] == [failed]
     # A second failure, with the only hook away.
@@ -188,11 +187,10 @@ def test_a_sensor_that_lost_its_cursor_tells_nothing_twice(
 def test_without_a_hook_the_sensor_is_off_and_says_so(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("WEIR_WEBHOOK_URL", raising=False)
-    monkeypatch.delenv("WEIR_SMTP_URL", raising=False)
+    monkeypatch.delenv("WEIR_ALERTS", raising=False)
     assert alert_sensor.build().default_status == dg.DefaultSensorStatus.STOPPED
-    assert Ticks(instance)() == "no hook is set: WEIR_WEBHOOK_URL, WEIR_SMTP_URL"
-    monkeypatch.setenv("WEIR_WEBHOOK_URL", "http://127.0.0.1/")
+    assert Ticks(instance)() == "nobody is told: WEIR_ALERTS is not set"
+    monkeypatch.setenv("WEIR_ALERTS", "http://127.0.0.1/")
     assert alert_sensor.build().default_status == dg.DefaultSensorStatus.RUNNING
 
 

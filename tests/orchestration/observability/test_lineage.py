@@ -13,10 +13,10 @@ import pytest
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from orchestration import definitions
-from orchestration.automation.jobs import job_name
+from orchestration.automation import jobs
+from orchestration.automation.jobs import job_name, wants_lineage
 from orchestration.observability import lineage
-from orchestration.observability.lineage import is_on, lineage_hooks
-from orchestration.observability.lineage_events import layer_of_step, named
+from orchestration.observability.lineage import named
 from orchestration.observability.run_tags import RANGE
 from orchestration.resources import lake_of
 from tests.services.mail import free_port
@@ -158,10 +158,11 @@ def test_a_receiver_that_is_away_fails_no_run_and_is_told_of_once(
 def test_it_is_off_unless_somebody_wants_it(
     feed: Feed, settings: dict[str, str], wanted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert is_on(settings) == wanted
+    assert wants_lineage(settings) == wanted
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    assert len(lineage_hooks(feed)) == (2 if wanted else 0)
+    hooks = jobs.build_to_gold(feed).hooks or ()
+    assert len([one for one in hooks if "lineage" in one.name]) == (2 if wanted else 0)
 
 
 @pytest.mark.parametrize(
@@ -175,17 +176,3 @@ def test_it_is_off_unless_somebody_wants_it(
 )
 def test_a_place_has_a_namespace_and_a_name(address: str, dataset: tuple[str, str]) -> None:
     assert named(address) == dataset
-
-
-@pytest.mark.parametrize(
-    ("step", "layer"),
-    [
-        ("bronze_zoo", "bronze"),
-        ("silver_zoo", "silver"),
-        ("undeclared_zoo", "undeclared"),
-        ("progress_zoo", None),
-        ("report_zoo", None),
-    ],
-)
-def test_steps_that_move_data_have_a_layer(feed: Feed, step: str, layer: str | None) -> None:
-    assert layer_of_step(feed, step) == layer
