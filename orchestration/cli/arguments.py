@@ -216,19 +216,27 @@ def demo_command(folder: Path, executor: str | None) -> None:
     is_flag=True,
     help="Print Weir's own columns of gold for a star, too, whole digests, and bytes as base64, as jsonl and csv do.",
 )
-def query_command(sql: str, warehouse: str, style: str, all_columns: bool) -> None:
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "spark"]),
+    default="auto",
+    show_default=True,
+    help="Who answers: DuckDB, and Spark what only Spark can; or Spark in any case.",
+)
+def query_command(sql: str, warehouse: str, style: str, all_columns: bool, engine: str) -> None:
     """Query the tables with one statement of Spark SQL that reads.
 
     Tables are named bronze.<feed>, silver.<feed>, quarantine.<feed> and gold.<feed>.<table>:
 
         weir query "SELECT * FROM gold.shop.customers"
 
-    SHOW TABLES lists them. A plain question to one small table is answered without Spark. Files, programs and tables
-    that are not Weir's are refused. docs/tables.md says what is plain, and what a query may do.
+    SHOW TABLES lists them. Joins, windows, aggregates and the like of small tables are answered without Java, by
+    DuckDB, with the answers that Spark would give; all else by Spark. Files, programs and tables that are not Weir's
+    are refused. docs/tables.md says which is which, and what a query may do.
     """
     from orchestration.cli import query
 
-    query.query(sql, warehouse, style, all_columns)
+    query.query(sql, warehouse, style, all_columns, engine)
 
 
 @click.command("explain", short_help="Say why a row is as it is: the events of its key, in order.")

@@ -1,22 +1,38 @@
-"""The rows that a statement gives, as a person or a program reads them: a table, JSON lines, or CSV.
+"""The rows of an answer as a person or a program reads them: a table, JSON lines, or CSV.
 
-Put a format of ``weir query`` here.
+Values have the texts that Spark gives them, whoever answers. The table is for people: records are shown as text,
+digests are short, and Weir's own columns are there only where they are asked for. Programs read whole values.
 """
 
 from __future__ import annotations
 
 import json
-from base64 import b64encode
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TextIO, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Final, TextIO, TypeAlias
 
 import pyarrow as pa
+from sqlglot import exp
 
+from assets.wording import counted
+from orchestration.cli.sql.question import names_in
 from orchestration.console import put_csv, put_json_text
 from orchestration.sheets import Grid, Sheet
 from transforms.column_types.judges import judge_of
 from transforms.errors import QueryRefused
+from transforms.feed.names import TOMBSTONES
+from transforms.gold.columns import (
+    BEGAN_BY,
+    COPY,
+    ENDED_BY,
+    EVENT_AT,
+    EVENT_ID,
+    KEY,
+    LOG_POSITION,
+    RESET,
+)
 
 FORMATS = ("table", "jsonl", "csv")
 
@@ -65,9 +81,6 @@ def refuse_repeated(columns: Sequence[str]) -> None:
             f"several columns are called {', '.join(repeated)}: give them names of their own (AS)"
         )
         raise QueryRefused("--format jsonl", fault)
-
-
-# Rows of Arrow as ``weir query`` prints them: the same texts that Spark gives of the same values.
 
 
 Text: TypeAlias = "Callable[[Any], str]"
@@ -192,3 +205,61 @@ def _floating(kind: pa.DataType) -> Text:
 def _number(text: str) -> str:
     """A floating number's text as JSON has it."""
     return f'"{text}"' if text in ("NaN", "Infinity", "-Infinity") else text
+
+
+OWN: Final = frozenset({LOG_POSITION, EVENT_ID, EVENT_AT, RESET, KEY, COPY})
+"""Columns that Weir adds to gold's tables. Those of a history, and of a graph's keys, say what a row is, and stay."""
+
+DIGESTS: Final = frozenset({"event_id", "declaration", EVENT_ID, BEGAN_BY, ENDED_BY})
+"""Columns of Weir's tables whose values are digests: their first letters tell them apart."""
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_SHOWN: Final = 12
+
+
+def shortened(answer: Answer, statement: exp.Expr) -> tuple[Answer, list[str]]:
+    """The answer for a person, and the names of the columns that are left out of it.
+
+    Weir's own columns of gold are left out where only a star asks for them; of tombstones they are what there is.
+    """
+    named = {column.name for column in statement.find_all(exp.Column)}
+    asks_for_all = next(statement.find_all(exp.Star), None) is not None
+    of_tombstones = any(name[-1].endswith(TOMBSTONES) for name in names_in(statement))
+    own = OWN - named if asks_for_all and not of_tombstones else frozenset[str]()
+    kept = [at for at, name in enumerate(answer.columns) if name not in own]
+
+    def texts() -> Iterator[list[str | None]]:
+        for row in answer.texts():
+            yield [_short(row[at], answer.columns[at], at in answer.binary) for at in kept]
+
+    columns = [answer.columns[at] for at in kept]
+    # No text is base64 any more.
+    short = replace(answer, columns=columns, texts=texts, binary=frozenset())
+    return short, [name for name in answer.columns if name in own]
+
+
+def notice_of(hidden: list[str]) -> str:
+    """What a person reads of columns that are left out."""
+    return (
+        f"{counted(len(hidden), 'column')} of Weir's own left out ({', '.join(hidden)});"
+        " --all-columns shows them"
+    )
+
+
+def _short(text: str | None, column: str, is_binary: bool) -> str | None:
+    if text is None:
+        return None
+    if is_binary:
+        return _readable(text)
+    if column in DIGESTS and _DIGEST.fullmatch(text):
+        return text[:_SHOWN]
+    return text
+
+
+def _readable(in_base64: str) -> str:
+    """The text that the bytes are, if they are one; else their base64."""
+    try:
+        text = b64decode(in_base64).decode()
+    except UnicodeDecodeError:
+        return in_base64
+    return text if all(one.isprintable() or one in "\n\t" for one in text) else in_base64

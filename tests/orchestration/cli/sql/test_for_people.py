@@ -10,9 +10,8 @@ import pytest
 from deltalake import write_deltalake
 
 from orchestration.cli import query
-from orchestration.cli.sql import statement
-from orchestration.cli.sql.answers import of_arrow
-from orchestration.cli.sql.for_people import notice_of, shortened
+from orchestration.cli.sql import question
+from orchestration.cli.sql.answers import notice_of, of_arrow, shortened
 
 DIGEST = "0123456789abcdef" * 4
 ROWS = pa.table(
@@ -26,13 +25,13 @@ ROWS = pa.table(
 
 
 def columns_and_row(sql: str, rows: pa.Table = ROWS) -> tuple[list[str], list[str | None]]:
-    short, _ = shortened(of_arrow(rows), statement.parsed(sql))
+    short, _ = shortened(of_arrow(rows), question.parsed(sql).statement)
     (row,) = short.texts()
     return list(short.columns), row
 
 
 def test_a_star_leaves_weirs_own_columns_out_and_says_so() -> None:
-    parsed = statement.parsed("SELECT * FROM gold.shop.customers")
+    parsed = question.parsed("SELECT * FROM gold.shop.customers").statement
     short, hidden = shortened(of_arrow(ROWS), parsed)
     assert list(short.columns) == ["id", "checksum"]
     assert hidden == ["_weir_event_id", "_weir_log_position"]

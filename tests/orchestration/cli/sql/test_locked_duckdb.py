@@ -1,4 +1,4 @@
-"""The DuckDB that answers plain questions has one table: it reaches no file, no extension and no variable of Python."""
+"""The DuckDB that answers questions has their tables: it reaches no file, no extension and no variable of Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from orchestration.cli.sql import in_process
+from orchestration.cli.sql import in_duckdb
 
 ROWS = pa.table({"id": [1, 2]})
 SECRET = "hunter2"
@@ -26,11 +26,13 @@ LOCKED = [
     "SELECT * FROM query('SELECT * FROM ''secret.csv''')",
     "SELECT * FROM query_table('secret.csv')",
     "SELECT * FROM read_json('secret.csv')",
+    "SELECT * FROM read_parquet('http://127.0.0.1:9/a.parquet')",
+    "SELECT * FROM read_csv('s3://bucket/a.csv')",
     "SELECT * FROM glob('*')",
     "SELECT getenv('HOME')",
     "SELECT * FROM beside",
-    "COPY rows_of_the_table TO 'written.csv'",
-    "COPY rows_of_the_table FROM 'secret.csv'",
+    "COPY t0 TO 'written.csv'",
+    "COPY t0 FROM 'secret.csv'",
     "EXPORT DATABASE 'written'",
     "IMPORT DATABASE 'written'",
     "ATTACH 'written.db' AS other",
@@ -64,12 +66,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_what_is_not_its_one_table_is_refused(folder: Path, sql: str) -> None:
     beside = ROWS
     assert beside.num_rows == 2
-    with in_process.locked(ROWS) as connection:
+    with in_duckdb.locked({"t0": ROWS}) as connection:
         with pytest.raises(duckdb.Error) as refused:
             connection.execute(sql).fetchall()
         assert SECRET not in str(refused.value)
         # Nor did anything of it stay.
-        assert connection.execute(f"SELECT count(*) FROM {in_process.VIEW}").fetchall() == [(2,)]
+        assert connection.execute("SELECT count(*) FROM t0").fetchall() == [(2,)]
         settings = "SELECT current_setting('enable_external_access'), current_setting('lock_configuration')"
         assert connection.execute(settings).fetchall() == [(False, True)]
 

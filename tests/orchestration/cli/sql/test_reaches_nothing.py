@@ -1,4 +1,4 @@
-"""``weir query`` reads Weir's tables and computes: each other way is refused before Spark looks at anything of it."""
+"""``weir query`` reads Weir's tables and computes: no file, program or address is reached, in DuckDB or in Spark."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import main
-from orchestration.cli.sql import allowed, in_process, statement
+from orchestration.cli.sql import in_duckdb, in_spark, question
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
 
@@ -32,6 +32,10 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lake:
     spark.udf.register("own_function", lambda text: text)
     (folder / "secret.csv").write_text(f"{SECRET}\n")
     return lake
+
+
+def by_spark(lake: Lake, sql: str) -> DataFrame:
+    return in_spark.answered(lake, question.parsed(sql))
 
 
 def placed(lake: Lake, tmp_path: Path, sql: str) -> str:
@@ -132,7 +136,7 @@ TO_QUARANTINE = {
     "DESCRIBE csv.`SECRET`": "csv.SECRET is none",
     "DESCRIBE HISTORY delta.`OTHER`": "delta.OTHER is none",
     "DESCRIBE DETAIL '/'": "",
-    "DESCRIBE FUNCTION reflect": "DescribeFunction",
+    "DESCRIBE FUNCTION reflect": "reflect is none",
     "DESCRIBE DATABASE default": "",
     f"DESCRIBE SELECT {REFLECT}": "the function reflect",
     "DESCRIBE SELECT * FROM csv.`SECRET`": "csv.SECRET is none",
@@ -175,8 +179,9 @@ TO_QUARANTINE = {
 def test_what_is_not_weirs_is_refused(lake: Lake, tmp_path: Path, sql: str) -> None:
     typed = placed(lake, tmp_path, sql)
     with pytest.raises(QueryRefused) as refused:
-        if in_process.answered(lake, statement.parsed(typed)) is None:
-            statement.answered(lake, typed).collect()
+        asked = question.parsed(typed)
+        if in_duckdb.answered(lake, asked) is None:
+            in_spark.answered(lake, asked).collect()
     assert placed(lake, tmp_path, TO_QUARANTINE[sql]) in refused.value.fault
     assert SECRET not in str(refused.value)
     # Spark's own words in brackets, but for those on a mistake in writing, mean that it went to look.
@@ -240,23 +245,23 @@ USUAL = [
 
 @pytest.mark.parametrize("sql", USUAL)
 def test_usual_questions_are_answered(lake: Lake, sql: str) -> None:
-    assert statement.answered(lake, sql).columns
+    assert by_spark(lake, sql).columns
 
 
 def test_a_table_is_read_as_it_was(lake: Lake) -> None:
     sql = """SELECT count(*), (SELECT count(*) FROM gold.shop.a) FROM gold.shop.a VERSION AS OF 0 AS old
         JOIN gold.shop.a AS now ON old.id = now.id"""
-    assert [tuple(row) for row in statement.answered(lake, sql).collect()] == [(2, 3)]
-    history = statement.answered(lake, "DESCRIBE HISTORY gold.shop.a").orderBy("version")
+    assert [tuple(row) for row in by_spark(lake, sql).collect()] == [(2, 3)]
+    history = by_spark(lake, "DESCRIBE HISTORY gold.shop.a").orderBy("version")
     first, last = (row[0].isoformat(" ") for row in history.select("timestamp").collect())
     for time, newest in ((first, 2), (last, 3)):
         asked = f"SELECT max(id) FROM gold.shop.a TIMESTAMP AS OF '{time}'"
-        assert statement.answered(lake, asked).collect() == [(newest,)]
+        assert by_spark(lake, asked).collect() == [(newest,)]
 
 
 @pytest.mark.parametrize("text", ["${env:HOME}", "${system:user.dir}", "${spark.app.name}"])
 def test_text_in_a_statement_stays_as_it_is(lake: Lake, text: str) -> None:
-    assert statement.answered(lake, f"SELECT '{text}'").collect() == [(text,)]
+    assert by_spark(lake, f"SELECT '{text}'").collect() == [(text,)]
 
 
 def test_looking_through_a_statement_runs_no_job(spark: SparkSession) -> None:
@@ -264,7 +269,7 @@ def test_looking_through_a_statement_runs_no_job(spark: SparkSession) -> None:
     spark.sparkContext.setJobGroup("looking", "")
     jobs = spark.sparkContext.statusTracker()
     try:
-        allowed.check_allowed(spark, asked, asked, ())
+        in_spark.check_allowed(spark, asked, asked, ())
         assert jobs.getJobIdsForGroup("looking") == []
         spark.sql(asked).collect()
         assert jobs.getJobIdsForGroup("looking") != []
@@ -280,15 +285,15 @@ def test_each_function_of_spark_was_looked_at(spark: SparkSession) -> None:
     refused = {
         name
         for name in names
-        if name not in allowed.OTHER_FUNCTIONS
-        and allowed._group_of(spark, name) not in allowed.FUNCTION_GROUPS
+        if name not in in_spark.OTHER_FUNCTIONS
+        and in_spark._group_of(spark, name) not in in_spark.FUNCTION_GROUPS
     }
     xml = {"from_xml", "schema_of_xml", "to_xml", "xpath", "xpath_boolean", "xpath_double"}
     xml |= {"xpath_float", "xpath_int", "xpath_long", "xpath_number", "xpath_short", "xpath_string"}
     binary = {"from_avro", "schema_of_avro", "to_avro", "from_protobuf", "to_protobuf"}
     assert refused == {"reflect", "java_method", "try_reflect"} | xml | binary
     assert len(names) == 564
-    assert set(names) >= allowed.OTHER_FUNCTIONS
+    assert set(names) >= in_spark.OTHER_FUNCTIONS
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,46 @@
-"""Which names in a statement are Weir's tables, and what they are replaced by."""
+"""Which statements ``weir query`` runs, what it says of the others, and which names in them are Weir's tables."""
 
 from __future__ import annotations
 
 import pytest
 
 from assets.columns.quoting import quoted
-from orchestration.cli.sql import statement, table_names
+from orchestration.cli.sql import question
+from transforms.errors import QueryRefused
+
+READING = "only statements that read are run (SELECT, WITH, VALUES, DESCRIBE, SHOW TABLES), and this begins with"
+
+
+@pytest.mark.parametrize(
+    ("sql", "fault"),
+    [
+        ("DROP TABLE gold.shop.a", f"{READING} DROP"),
+        ("INSERT INTO gold.shop.a VALUES (1)", f"{READING} INSERT"),
+        ("SHOW DATABASES", f"{READING} SHOW"),
+        ("SELECT 1; SELECT 2", "one statement is run at a time, and here are 2"),
+        ("", "one statement is run at a time, and here are 0"),
+        ("-- nothing", "one statement is run at a time, and here are 0"),
+    ],
+)
+def test_what_is_no_single_reading_statement_is_refused(sql: str, fault: str) -> None:
+    with pytest.raises(QueryRefused) as caught:
+        question.parsed(sql)
+    assert caught.value.fault == fault
+    assert "Tables: bronze.<feed>" in str(caught.value)
+
+
+def test_what_is_no_sql_is_refused_in_one_line_without_colours() -> None:
+    with pytest.raises(QueryRefused) as caught:
+        question.parsed("SELECT FROM WHERE (")
+    assert "\n" not in str(caught.value)
+    assert "\x1b" not in str(caught.value)
 
 
 def renamed(sql: str) -> str:
     """The statement as Spark gets it."""
-    parsed = statement.parsed(sql)
-    views = table_names.views_of(parsed)
-    return table_names.renamed(sql, parsed, {name: quoted(view) for name, view in views.items()})
+    statement = question.parsed(sql).statement
+    views = question.views_of(statement)
+    return question.renamed(sql, statement, {name: quoted(view) for name, view in views.items()})
 
 
 @pytest.mark.parametrize(
@@ -55,7 +83,6 @@ def test_a_name_is_replaced_where_it_is_a_table(sql: str, expected: str) -> None
             "SELECT bronze.shop.x FROM `shop` AS bronze",
         ),
         ("SELECT 1", "SELECT 1"),
-        ("SELECT * FROM other.shop", "SELECT * FROM other.shop"),
     ],
 )
 def test_a_name_is_left_where_it_is_none(sql: str, expected: str) -> None:
@@ -82,3 +109,19 @@ def test_a_name_is_left_where_it_is_none(sql: str, expected: str) -> None:
 )
 def test_two_things_of_one_name_stay_two(sql: str, expected: str) -> None:
     assert renamed(sql) == expected
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM other.shop",
+        "SELECT * FROM csv.`/etc/passwd`",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT 1 WHERE 1 IN (SELECT 1 FROM parquet.`https://example.org/a`)",
+        "WITH a AS (SELECT * FROM b) SELECT * FROM a",
+        "DESCRIBE delta.`/etc`",
+    ],
+)
+def test_other_tables_and_files_are_refused_before_an_engine_is_there(sql: str) -> None:
+    with pytest.raises(QueryRefused):
+        question.parsed(sql)

@@ -1,19 +1,23 @@
-"""The names of Weir's tables in a statement, and what stands in their place, without a metastore.
+"""A statement of ``weir query`` as a person typed it: how it is read, and the names of Weir's tables in it.
 
-A name of two or three parts that begins with a layer is the table at that path. Delta's catalog takes no three-part
-names, so each becomes a temporary view; the rest of the statement stays as it was typed.
-Put here what is done with such names. Not here: which statements are run (``statement``).
+A name of two or three parts that begins with a layer is the table at that path, without a metastore.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final, TypeAlias
 
 import pyarrow as pa
+import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+from sqlglot.parsers.spark import SparkParser
 
 from assets.storage.lake import Lake, Layer
 from assets.storage.leases import is_on_store
@@ -21,7 +25,71 @@ from transforms.errors import QueryRefused, UnknownKey
 from transforms.feed.names import TOMBSTONES
 from transforms.silver.schema_drift import did_you_mean
 
-Name = tuple[str, ...]
+Name: TypeAlias = tuple[str, ...]
+
+ALLOWED: Final = (
+    "a query reads Weir's tables and computes with functions of Spark's own"
+    " (docs/tables.md says with which)"
+)
+
+
+class AsTyped(Spark):
+    """Spark's SQL, in which each call of a function keeps the name and the arguments that it has.
+
+    sqlglot makes one thing of functions that mean the same to it, though Spark gives their columns other names.
+    """
+
+    class Parser(SparkParser):
+        """Knows no function."""
+
+        FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One statement that reads: as it was typed, and parsed."""
+
+    sql: str
+    statement: exp.Expr
+
+
+def parsed(sql: str) -> Question:
+    """The statement, parsed.
+
+    Raises:
+        QueryRefused: it is no SQL, not one statement that reads, or names what is no table of Weir's.
+    """
+    # A fault is reported once, in Weir's words.
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
+    try:
+        statements = sqlglot.parse(sql, dialect=AsTyped)
+    except SqlglotError as fault:
+        # Its text underlines the place with what terminals take for colours.
+        raise QueryRefused(sql, re.sub(r"\x1b\[\d*m", "", str(fault)).split("\n")[0]) from fault
+    typed = [
+        part for part in statements if part is not None and not isinstance(part, exp.Semicolon)
+    ]
+    if len(typed) != 1:
+        raise QueryRefused(sql, f"one statement is run at a time, and here are {len(typed)}")
+    if not isinstance(typed[0], exp.Query | exp.Describe | exp.Values):
+        first = sql.split()[0].upper()
+        known = "SELECT, WITH, VALUES, DESCRIBE, SHOW TABLES"
+        refused = f"only statements that read are run ({known}), and this begins with {first}"
+        raise QueryRefused(sql, refused)
+    _check_tables(sql, typed[0])
+    return Question(sql, typed[0])
+
+
+def _check_tables(sql: str, statement: exp.Expr) -> None:
+    """Refuse other tables and files by their paths, before anything is started for the question."""
+    own = {query.alias.lower() for query in statement.find_all(exp.CTE)}
+    weirs = names_in(statement)
+    for table in statement.find_all(exp.Table):
+        parts = tuple(part.name for part in table.parts)
+        is_own = len(parts) == 1 and parts[0].lower() in own
+        is_name = isinstance(table.this, exp.Identifier) and table.find_ancestor(exp.Hint) is None
+        if is_name and not is_own and parts not in weirs:
+            raise QueryRefused(sql, f"{ALLOWED}, and {'.'.join(parts)} is none of these tables")
 
 
 def names_in(statement: exp.Expr) -> set[Name]:

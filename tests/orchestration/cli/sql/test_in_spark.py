@@ -1,4 +1,6 @@
-"""How the rows of a statement are printed: exactly, as a table, JSON lines or CSV."""
+"""What Spark answers: its rows exactly as they are, in each layout, and its faults in a line."""
+
+from __future__ import annotations
 
 import base64
 import csv
@@ -11,8 +13,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from assets.storage.lake import Lake, Layer
+from orchestration.cli.sql import in_spark, question
 from orchestration.cli.sql.answers import FORMATS, print_rows
-from orchestration.cli.sql.spark_answer import of_spark
+from orchestration.cli.sql.in_spark import of_spark
+from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
 
 EVERYTHING = """
@@ -156,3 +161,74 @@ def test_times_are_utc_whatever_the_machine(spark: SparkSession, tmp_path: Path)
     at = datetime(2025, 11, 19, 23, 11, tzinfo=UTC)
     rows = spark.createDataFrame([(at,)], "at timestamp")
     assert printed(rows, "jsonl") == '{"at":"2025-11-19T23:11:00.000000Z"}\n'
+
+
+@pytest.fixture(scope="module")
+def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A warehouse with a few tables of a few rows."""
+    lake = lake_of(str(tmp_path_factory.mktemp("warehouse")), {})
+    people = "SELECT * FROM VALUES (1, 'Ada', 1.50BD), (2, NULL, 0.05BD) AS p(id, name, credit)"
+    lake.table(Layer.GOLD, "shop", "people").append(spark.sql(people))
+    orders = "SELECT * FROM VALUES (10, 1), (11, 2), (12, 1) AS o(number, id)"
+    lake.table(Layer.GOLD, "shop", "order details").append(spark.sql(orders))
+    lake.table(Layer.BRONZE, "shop").append(spark.sql("SELECT 'b' AS layer, 1 AS id"))
+    lake.table(Layer.SILVER, "shop").append(spark.sql("SELECT 's' AS layer, 1 AS id"))
+    return lake
+
+
+def rows_of(lake: Lake, sql: str) -> DataFrame:
+    return in_spark.answered(lake, question.parsed(sql))
+
+
+def answered(lake: Lake, sql: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in rows_of(lake, sql).collect()]
+
+
+def test_tables_are_found_by_their_names(lake: Lake) -> None:
+    assert answered(
+        lake,
+        "SELECT gold.shop.people.name, count(*) FROM gold.shop.people"
+        " JOIN gold.shop.`order details` AS o ON o.id = people.id GROUP BY ALL ORDER BY 2",
+    ) == [(None, 1), ("Ada", 2)]
+    assert answered(
+        lake, "SELECT b.layer, s.layer FROM bronze.shop b JOIN silver.shop s USING (id)"
+    ) == [("b", "s")]
+    assert answered(lake, "VALUES (1)") == [(1,)]
+
+
+def test_a_table_and_its_history_can_be_described(lake: Lake) -> None:
+    columns = {row[0]: row[1] for row in answered(lake, "DESCRIBE gold.shop.people")}
+    assert columns["credit"] == "decimal(3,2)"
+    history = rows_of(lake, "DESCRIBE HISTORY gold.shop.people")
+    assert [row["operation"] for row in history.collect()] == ["WRITE"]
+
+
+def test_a_table_that_is_not_there_is_named(lake: Lake) -> None:
+    with pytest.raises(QueryRefused) as caught:
+        rows_of(lake, "SELECT * FROM gold.shop.persons")
+    assert str(caught.value) == (
+        f"gold.shop.persons: there is no such table in {lake.warehouse}; did you mean gold.shop.people."
+        " Tables: gold.shop.order details, gold.shop.people, silver.shop, bronze.shop."
+    )
+
+
+def test_what_spark_does_not_understand_is_one_line(lake: Lake) -> None:
+    with pytest.raises(QueryRefused) as caught:
+        rows_of(lake, "SELECT nam FROM gold.shop.people")
+    assert "\n" not in str(caught.value)
+    assert "UNRESOLVED_COLUMN" in str(caught.value)
+    assert "`name`" in str(caught.value)
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_a_fault_while_rows_are_read_is_one_line(
+    lake: Lake, style: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of(lake, "SELECT CAST(concat(name, 'x') AS INT) FROM gold.shop.people")
+    with pytest.raises(QueryRefused) as caught:
+        print_rows(of_spark(rows), style, io.StringIO())
+    assert str(caught.value).startswith(
+        "reading the answer: [CAST_INVALID_INPUT] The value 'Adax' of the type"
+    )
+    assert "\n" not in str(caught.value)
+    assert "Traceback" not in capfd.readouterr().err
