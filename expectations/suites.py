@@ -13,6 +13,9 @@ from datetime import UTC, date, datetime
 from types import ModuleType
 from typing import Any, Final
 
+from transforms.column_types.registry import column_type
+from transforms.column_types.texts import Boolean, String
+from transforms.column_types.times import Date, Timestamp
 from transforms.feed.feed import DeclaredExpectation
 from transforms.silver.schema_drift import did_you_mean
 
@@ -310,9 +313,9 @@ _WORDS: Final = {"true": True, "false": False}
 
 
 def typed_arguments(
-    kind: str, arguments: Mapping[str, object], column_type: str | None
+    kind: str, arguments: Mapping[str, object], type_name: str | None
 ) -> dict[str, object]:
-    """The arguments of an expectation of this kind; ``column_type``: the Spark SQL type of its column, where known.
+    """The arguments of an expectation of this kind; ``type_name``: the Spark SQL type of its column, where known.
 
     Raises:
         ValueError: a text is no value of the column's type.
@@ -320,43 +323,43 @@ def typed_arguments(
     return {
         name: value
         if name in TEXTS
-        else _converted(value, column_type if name in OF_COLUMN and kind in BY_VALUE else None)
+        else _converted(value, type_name if name in OF_COLUMN and kind in BY_VALUE else None)
         for name, value in arguments.items()
     }
 
 
-def _converted(value: object, column_type: str | None) -> object:
+def _converted(value: object, type_name: str | None) -> object:
     if isinstance(value, Mapping):
-        return {str(name): _converted(one, column_type) for name, one in value.items()}
+        return {str(name): _converted(one, type_name) for name, one in value.items()}
     if isinstance(value, list):
-        return [_converted(one, column_type) for one in value]
+        return [_converted(one, type_name) for one in value]
     if not isinstance(value, str):
         return value
-    kind = (column_type or "").partition("(")[0]
-    if kind in ("string", "varchar", "char"):
+    kind = None if type_name is None else column_type(type_name)
+    if isinstance(kind, String):
         return value
-    if kind in ("date", "timestamp", "timestamp_ntz"):
+    if isinstance(kind, Date | Timestamp):
         return _time(value, kind)
-    if kind == "boolean" or column_type is None:
+    if isinstance(kind, Boolean) or kind is None:
         found = _WORDS.get(value.lower())
         if found is not None:
             return found
     if _NUMBER.fullmatch(value):
         return int(value) if re.fullmatch(r"[-+]?\d+", value) else float(value)
-    if column_type is not None:
-        raise ValueError(f"{value!r} is no value of type {column_type}")
+    if type_name is not None:
+        raise ValueError(f"{value!r} is no value of type {type_name}")
     return value
 
 
-def _time(text: str, kind: str) -> date | datetime:
+def _time(text: str, kind: Date | Timestamp) -> date | datetime:
     """A date, or a moment, which without a zone is one of UTC."""
     try:
-        if kind == "date":
+        if isinstance(kind, Date):
             return date.fromisoformat(text)
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no value of type {kind}") from None
-    return moment if kind == "timestamp_ntz" or moment.tzinfo else moment.replace(tzinfo=UTC)
+        raise ValueError(f"{text!r} is no value of type {kind.name}") from None
+    return moment.replace(tzinfo=UTC) if kind.in_utc and not moment.tzinfo else moment
 
 
 # Great Expectations, imported on first use: the import takes seconds, which a run without need of it does not spend.

@@ -1,4 +1,4 @@
-"""The tutorial of CONTRIBUTING.md, "Add a format", as it is written: its blocks are taken from the page and run."""
+"""The tutorials of CONTRIBUTING.md, to add a format and a column type: their blocks are taken from the page and run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import yaml
 
 from orchestration.feeds.load import load_feed
 from tests.journeys.commands import command
+from tests.transforms import test_column_types
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
 from tests.transforms.formats.test_golden_changes import changed, listed, quarantined
+from tests.transforms.test_column_types import Cases
 from transforms import formats
+from transforms.column_types.registry import SIMPLE, column_type
 
 OBJECT = "2026-11-20/03/pets.tabbed"
 PACKAGES = ("orchestration", "assets", "expectations", "transforms")
@@ -35,13 +40,18 @@ class Tutorial:
     expected: dict[str, object]
 
 
-@pytest.fixture(scope="module")
-def tutorial(root: Path) -> Tutorial:
+def blocks_of(root: Path, title: str) -> dict[str, list[str]]:
+    """The blocks of a section, by their language."""
     page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = re.split(r"^## ", page, flags=re.MULTILINE)
-    (text,) = [one for one in section if one.startswith("Add a format\n")]
+    (text,) = [one for one in section if one.startswith(f"{title}\n")]
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    of_kind = {kind: [body for known, body in blocks if known == kind] for kind, _ in blocks}
+    return {kind: [body for known, body in blocks if known == kind] for kind, _ in blocks}
+
+
+@pytest.fixture(scope="module")
+def tutorial(root: Path) -> Tutorial:
+    of_kind = blocks_of(root, "Add a format")
     (drop,), (feed_file,), (expected,) = of_kind["text"], of_kind["yaml"], of_kind["json"]
     # Two blank lines between functions, as between the blocks of a file that was saved piece by piece.
     module = "\n\n".join(of_kind["python"])
@@ -114,20 +124,68 @@ def test_a_line_that_cannot_be_read_is_quarantined_with_its_reason(
     assert found.state == {}
 
 
-@pytest.mark.parametrize("words", [("check", "-"), ("format", "--check", "-")])
-def test_the_module_of_the_tutorial_is_in_the_style_that_it_asks_for(
-    tutorial: Tutorial, root: Path, words: tuple[str, ...]
+@pytest.mark.parametrize("words", [("check", "--ignore", "D100", "-"), ("format", "--check", "-")])
+@pytest.mark.parametrize("title", ["Add a format", "Add a column type"])
+def test_the_code_of_the_tutorials_is_in_the_style_that_they_ask_for(
+    root: Path, words: tuple[str, ...], title: str
 ) -> None:
     ruff = Path(sys.executable).parent / "ruff"
+    # A type's entry stands in a module that has a docstring.
+    module = "\n\n".join(blocks_of(root, title)["python"])
     answer = subprocess.run(
-        [ruff, *words, "--stdin-filename", "transforms/formats/tabbed.py"],
+        [ruff, *words, "--stdin-filename", "transforms/tutorial.py"],
         cwd=root,
-        input=tutorial.module,
+        input=module,
         capture_output=True,
         text=True,
         check=False,
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+@pytest.fixture
+def uuid_cases(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cases]:
+    """The type of the tutorial is in the registry, as if its entry had been written there; its cases."""
+    of_kind = blocks_of(root, "Add a column type")
+    (code,), (cases,) = of_kind["python"], of_kind["yaml"]
+    module = ModuleType("entry")
+    exec(code, vars(module))
+    monkeypatch.setitem(SIMPLE, module.ENTRY.name, module.ENTRY)
+    column_type.cache_clear()
+    yield yaml.safe_load(cases)["uuid"]
+    column_type.cache_clear()
+
+
+def test_the_cases_of_the_type_of_the_tutorial_hold(
+    uuid_cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(test_column_types.CASES, "uuid", uuid_cases)
+    test_column_types.test_a_text_that_fits_has_one_spelling("uuid")
+    test_column_types.test_a_text_of_which_something_would_be_lost_does_not_fit("uuid")
+    test_column_types.test_a_value_has_the_text_that_it_was_made_of("uuid")
+    test_column_types.test_what_is_no_utf8_is_bytes_and_nothing_else("uuid")
+    test_column_types.test_no_text_is_too_long_to_be_judged("uuid")
+
+
+def test_the_type_of_the_tutorial_is_a_key_and_stands_in_arrays_in_gold(
+    uuid_cases: Cases, registered: None, tmp_path: Path
+) -> None:
+    feed_file = tmp_path / "zoo.yaml"
+    columns = '{id: uuid, name: string, friends: "array<uuid>"}'
+    feed_file.write_text(
+        f"format: tabbed\nlanding: ../drops\ntables:\n  pets:\n    key: [id]\n    columns: {columns}\n"
+    )
+    (canonical, otherwise), unfit = uuid_cases["fits"], uuid_cases["unfit"][0]
+    lines = [
+        f'insert\t1\tpets\tid={otherwise}\tname=Rex\tfriends=["{otherwise}"]',
+        f"update\t2\tpets\tid={canonical}\tname=Max",
+        f"insert\t3\tpets\tid={unfit}\tname=Mia",
+    ]
+    feed = load_feed(feed_file, tuple(formats.FORMATS))
+    found = folded(feed, {"drop": Scenario({OBJECT: "\n".join(lines).encode()})})["drop"]
+    row = {"id": canonical, "name": "Max", "friends": [canonical]}
+    assert found.state == {"pets": [row]}
+    assert [one["reason"] for one in found.quarantine] == ["value_does_not_fit"]
 
 
 @pytest.mark.journey

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from transforms.column_types.registry import column_type
 
 CONTROL = ("begin", "commit", "note")
 """The effects that change no row. ``begin`` and ``commit`` bound a transaction; a ``note`` is an event about no row."""
@@ -99,3 +102,15 @@ class Change:
     def stable(self) -> LogPosition:
         """The part of its position that is the same in every delivery of the event."""
         return self.log_position[: self.dedup_prefix]
+
+
+def text_of_key(key: Sequence[str | None]) -> str:
+    """A key as one text, as Spark writes it."""
+    text = column_type("array<string>").judge(json.dumps(key, ensure_ascii=False))
+    assert text is not None  # a list of texts and nulls
+    return text
+
+
+def key_of_text(text: str) -> Key:
+    """The key that ``text_of_key`` made a text of."""
+    return tuple(json.loads(text))

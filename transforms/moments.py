@@ -1,7 +1,4 @@
-"""Moments as silver and the accounts keep them, in microseconds since 1970, and as Python's datetimes in UTC.
-
-Put here what turns one into the other. Not here: texts of moments (``value_types/moments``).
-"""
+"""Moments as silver and the accounts keep them, in microseconds since 1970, and as Python's datetimes in UTC."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from assets.quarantine.records import id_of
 from assets.quarantine.words import ID
 from assets.storage.lake import Lake, Layer
 from transforms.change import HOLD, Change, Key
-from transforms.column_types.judges import judge_of
+from transforms.column_types.registry import column_type
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.decisions import SourceLocation
 from transforms.feed.feed import Feed, Table
@@ -67,7 +67,7 @@ def canonical(table: Table, key: Sequence[str | None]) -> list[str | None]:
     """The key as silver writes it: ``042`` is the int 42. A part that has not its column's type stays as it is."""
     kinds = [table.columns[column] for column in table.identity]
     return [
-        part if part is None else judge_of(kind)(part) or part
+        part if part is None else column_type(kind).judge(part) or part
         for part, kind in zip(key, kinds, strict=True)
     ]
 

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from assets.columns import gold
 from assets.columns.quoting import quoted
+from transforms.column_types.registry import UNSIGNED
 from transforms.feed.feed import Predicate
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN
 
@@ -23,7 +24,7 @@ _STORED: Final = {
     "float": "double",
     "bool": "boolean",
     "datetime": "timestamp",
-    "uid": "decimal(20,0)",
+    "uid": UNSIGNED,
     "float32vector": "array<float>",
 }
 """The Spark SQL type for each of Dgraph's types; values of other types are texts."""

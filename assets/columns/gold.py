@@ -1,8 +1,11 @@
-"""Gold's columns as Spark makes them: typed values, spelling, the newest tombstone of a key, digests of rows."""
+"""Gold's columns as Spark makes them: typed values, spelling, the newest tombstone of a key, digests of rows.
+
+``ColumnType`` does the same with Arrow; tests hold the two together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Final
 
@@ -10,7 +13,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns.quoting import quoted
-from transforms.column_types.judges import entries, is_nested, stored
+from transforms.column_types.column_type import ColumnType
+from transforms.column_types.nested import Array, Map, Nested, Struct
+from transforms.column_types.registry import column_type
+from transforms.column_types.texts import Binary, String
 from transforms.feed.feed import Table
 from transforms.feed.names import spelled_columns
 from transforms.gold.columns import (
@@ -32,48 +38,58 @@ AS_JSON: Final = {
 }
 """How values are written as JSON: with nulls, and with the microseconds of times, which Spark leaves out by itself."""
 
-_BINARY: Final = "binary"
-
 
 def typed(text: Column, type_name: str, *, strictly: bool = False) -> Column:
     """The value of a canonical text in the declared type; a set is a sorted array without repeats.
 
     ``strictly``: a text of a simple type that is not canonical is an error, and not null.
     """
-    if _is_binary(type_name):
+    kind = column_type(type_name)
+    if isinstance(kind, Binary):
         return F.unbase64(text)
-    if not is_nested(type_name):
-        return text.cast(type_name) if strictly else text.try_cast(type_name)
-    value = F.from_json(text, _as_json(type_name))
-    if type_name.strip().lower().startswith("set"):
-        return F.array_sort(F.array_distinct(value))
-    pair = entries(type_name)
-    if pair and pair[0].lower() != "string":
-        keys = F.transform(F.map_keys(value), lambda key: key.try_cast(pair[0]))
-        return F.map_from_arrays(keys, F.map_values(value))
-    return value
+    if not isinstance(kind, Nested):
+        return text.cast(kind.spark) if strictly else text.try_cast(kind.spark)
+    value = _with_keys(F.from_json(text, kind.spark_json), kind, typed)
+    is_set = isinstance(kind, Array) and kind.is_set
+    return F.array_sort(F.array_distinct(value)) if is_set else value
 
 
 def text_of_value(value: Column, type_name: str) -> Column:
-    """The text of a typed value: what ``types`` reads back as the same value."""
-    if is_nested(type_name):
-        pair = entries(type_name)
-        if pair and pair[0].lower() != "string":
-            # Of moments as keys Spark would write the number of microseconds.
-            keys = F.transform(F.map_keys(value), lambda key: key.cast("string"))
-            value = F.map_from_arrays(keys, F.map_values(value))
-        return F.to_json(value, AS_JSON)
-    return F.base64(value) if _is_binary(type_name) else value.cast("string")
+    """The text of a typed value: what the type's judge reads as the same value."""
+    kind = column_type(type_name)
+    if isinstance(kind, Binary):
+        return F.base64(value)
+    if not isinstance(kind, Nested):
+        return value.cast("string")
+    # Of moments as keys Spark would write the number of microseconds.
+    return F.to_json(_with_keys(value, kind, text_of_value), AS_JSON)
 
 
-def _is_binary(type_name: str) -> bool:
-    return type_name.strip().lower() == _BINARY
+def _with_keys(value: Column, kind: ColumnType, made: Callable[[Column, str], Column]) -> Column:
+    """The value with all keys of maps in it made into other ones: JSON has only texts as keys."""
+    if not _has_keys(kind):
+        return value
+    if isinstance(kind, Array):
+        return F.transform(value, lambda one: _with_keys(one, kind.element, made))
+    if isinstance(kind, Map):
+        is_text = isinstance(kind.key, String)
+        keys, items = F.map_keys(value), F.map_values(value)
+        return F.map_from_arrays(
+            keys if is_text else F.transform(keys, lambda one: made(one, kind.key.name)),
+            F.transform(items, lambda one: _with_keys(one, kind.item, made)),
+        )
+    assert isinstance(kind, Struct)
+    fields = [
+        _with_keys(value[quoted(name)], one, made).alias(name) for name, one in kind.fields.items()
+    ]
+    return F.when(value.isNotNull(), F.struct(*fields))
 
 
-def _as_json(type_name: str) -> str:
-    """The type as JSON can write it: a set is an array, the keys of an object are texts."""
-    pair = entries(type_name)
-    return f"map<string,{pair[1]}>" if pair else stored(type_name)
+def _has_keys(kind: ColumnType) -> bool:
+    """Whether there are keys of maps in it that are no texts."""
+    if isinstance(kind, Map) and not isinstance(kind.key, String):
+        return True
+    return isinstance(kind, Nested) and any(map(_has_keys, kind.parts))
 
 
 # Columns that gold spells differently from the source: the expressions that rename them, in both directions.

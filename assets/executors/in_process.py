@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from assets.executors.choice import IN_PROCESS
 from assets.executors.executor import Ranges, Stage
 from transforms.change import Key
-from transforms.column_types import typed_values
-from transforms.column_types.map_columns import TEXTS
+from transforms.column_types.map_columns import TEXTS, rows_at
 from transforms.gold import fold_rows
 from transforms.gold.fold_rows import cells, list_array
 
@@ -92,7 +91,7 @@ class InProcess:
         order = sorted(
             zip(groups, frame["what"].to_pylist(), positions, range(frame.num_rows), strict=True)
         )
-        return typed_values.rows_at(frame, map(itemgetter(3), order))
+        return rows_at(frame, map(itemgetter(3), order))
 
     def sorted(
         self, frame: pa.Table, by: Sequence[str], within: Sequence[str], most: int | None = None
@@ -100,7 +99,7 @@ class InProcess:
         """See ``Executor``."""
         cells = (values_of(frame, name) for name in (*by, *within))
         order = sorted(zip(*cells, range(frame.num_rows), strict=True))
-        return typed_values.rows_at(frame, [one[-1] for one in order])
+        return rows_at(frame, [one[-1] for one in order])
 
     def in_order(self, frame: pa.Table, by: str, ranges: Ranges, most: int) -> pa.Table:
         """See ``Executor``."""

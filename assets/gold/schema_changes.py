@@ -7,10 +7,9 @@ from typing import Any
 
 from assets.control.discovered_tables import ADDED
 from assets.gold.tables import GoldTable, stale_windows
-from transforms.column_types.judges import stored
+from transforms.column_types.registry import column_type, widens
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table
-from transforms.feed.schema_policies import widens
 from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION, RESET, tombstone_columns
 
 _OWN = (LOG_POSITION, EVENT_ID, EVENT_AT, RESET)
@@ -73,7 +72,7 @@ def _refuse_key(gold: GoldTable) -> None:
 
 def _refuse_types(feed: Feed, table: Table, in_gold: Mapping[str, str]) -> None:
     for column, old in in_gold.items():
-        new = stored(table.columns.get(column, old))
+        new = column_type(table.columns[column]).spark if column in table.columns else old
         if new == old:
             continue
         wider = widens(old, new)
@@ -105,7 +104,7 @@ def _refuse_lost_columns(feed: Feed, table: Table, in_gold: Mapping[str, str]) -
         if column not in in_gold and column not in (*table.added, *table.renamed.values())
     ]
     for column in gone:
-        alike = [new for new in come if stored(table.columns[new]) == in_gold[column]]
+        alike = [new for new in come if column_type(table.columns[new]).spark == in_gold[column]]
         if alike and table.policies.rename_column == "fail":
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "rename_column"),

@@ -19,8 +19,8 @@ from assets.gold.fold import Folded
 from assets.gold.tables import GoldTable, properties_of, require_properties
 from assets.storage.delta_rs import CHANGE_FEED
 from assets.storage.spark_table import SparkTable
-from transforms.column_types.judges import judge_of, stored
 from transforms.column_types.map_columns import TEXTS
+from transforms.column_types.registry import column_type
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
@@ -155,13 +155,9 @@ def _as_in_silver(rows: DataFrame, gold: GoldTable) -> DataFrame:
     Java 17 writes large floating numbers with more digits than they need.
     """
     kinds = [gold.table.columns[name] for name in gold.table.key]
-    if not any(map(_is_floating, kinds)):
+    if not any(column_type(kind).is_respelled for kind in kinds):
         return rows
     return spark.run_staged(rows, _Respelled(tuple(kinds)), rows.schema, gold.feed)
-
-
-def _is_floating(kind: str) -> bool:
-    return kind.strip().lower() in ("float", "double")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +168,8 @@ class _Respelled:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same batches with other keys."""
-        judges = [judge_of(kind) if _is_floating(kind) else None for kind in self.kinds]
+        kinds = [column_type(name) for name in self.kinds]
+        judges = [kind.judge if kind.is_respelled else None for kind in kinds]
         at = FOLD_ROWS.get_field_index("key")
         for batch in batches:
             keys = [
@@ -360,7 +357,7 @@ def write_versions(
     present = versions_above(table.read(), compaction_watermark).alias("old")
     same = [
         F.col(f"old.{quoted(name)}")
-        .cast(stored(declared.columns[name]))
+        .cast(column_type(declared.columns[name]).spark)
         .eqNullSafe(F.col(f"touched.{quoted(name)}"))
         for name in declared.key
     ]
@@ -405,7 +402,7 @@ def _ended_versions(
     ended = kept.where(F.col(VALID_TO) <= _position(compaction_watermark))
     columns = [
         (F.col(quoted(name)) if name in kept.columns else F.lit(None))
-        .cast(stored(kind))
+        .cast(column_type(kind).spark)
         .alias(name)
         for name, kind in declared.columns.items()
     ]

@@ -23,7 +23,7 @@ from assets.gold.tables import WHOLE_KEY, declared_with, has_whole_key
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from transforms.change import Key
-from transforms.column_types import typed_values
+from transforms.column_types.map_columns import rows_at
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import HISTORY, TOMBSTONES
@@ -132,7 +132,7 @@ class StoredInProcess:
             known = newest.get(key)
             if known is None or known[0] < position:
                 newest[key] = (position, at)
-        return typed_values.rows_at(rows, [at for _, at in newest.values()])
+        return rows_at(rows, [at for _, at in newest.values()])
 
     @cached_property
     def tombstone_keys(self) -> list[Key]:

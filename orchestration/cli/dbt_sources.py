@@ -13,6 +13,7 @@ from assets.storage.lake import Lake, Layer
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.console import put_file
+from transforms.column_types.registry import column_type
 from transforms.feed.feed import Feed, Table, WindowSize
 from transforms.feed.names import HISTORY
 from transforms.gold.columns import COPY, EVENT_AT, EVENT_ID, KEY, LOG_POSITION, RESET
@@ -87,7 +88,10 @@ def tables_of(lake: Lake, feed: Feed, table: Table, name: str) -> Iterator[dict[
             # It has no column that says when a row was loaded.
             "config": {"freshness": None},
             "columns": [
-                *[{"name": column, "data_type": kind} for column, kind in table.columns.items()],
+                *[
+                    {"name": column, "data_type": column_type(kind).spark}
+                    for column, kind in table.columns.items()
+                ],
                 *[
                     {"name": column, "description": text}
                     for column, text in descriptions.HISTORY.items()
@@ -113,7 +117,7 @@ def declared(table: Table) -> Iterator[dict[str, Any]]:
     for name, kind in table.columns.items():
         tests = ["not_null"] if name in table.key else []
         tests += ["unique"] if table.key == (name,) else []
-        column: dict[str, Any] = {"name": name, "data_type": kind}
+        column: dict[str, Any] = {"name": name, "data_type": column_type(kind).spark}
         yield column | ({"data_tests": tests} if tests else {})
 
 

@@ -8,11 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from orchestration.feeds.column_types import KNOWN_TYPES, UnknownType, canonical_type
 from orchestration.feeds.faults import Misdeclared, check_glob
 from orchestration.feeds.keys import DeclaredTable
 from orchestration.feeds.policies import policies_from
+from transforms.column_types.column_type import UnknownType
 from transforms.column_types.encodings import UnfitEncoding, check
+from transforms.column_types.nested import Nested
+from transforms.column_types.registry import KNOWN_TYPES, canonical_type, column_type
 from transforms.feed.feed import Table
 from transforms.feed.masks import DROP, HASH, KINDS, SHORTEST_KEY, MaskKey, MaskKind
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
@@ -39,7 +41,7 @@ class TableDeclarations:
         columns = self.columns(f"{place}.columns", declared.columns)
         self._check_names(f"{place}.key", declared.key, columns)
         for column in declared.key:
-            if "<" in columns[column]:
+            if isinstance(column_type(columns[column]), Nested):
                 fault = (
                     f"{column} is a {columns[column]}, and a key's columns must be of simple types"
                 )

@@ -6,26 +6,17 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from orchestration.feeds.column_types import UnknownType, canonical_type
 from orchestration.feeds.faults import Misdeclared
 from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
 from orchestration.feeds.tables import TableDeclarations
-from transforms.column_types import judges
+from transforms.column_types.column_type import UnknownType
+from transforms.column_types.nested import Nested, Struct
+from transforms.column_types.registry import canonical_type, column_type
 from transforms.feed.feed import EdgeType, VertexType
 from transforms.formats.tigergraph.declarations import ANY, GLOBAL, OWN_COLUMNS, stored_in
 from transforms.silver.schema_drift import did_you_mean
 
 _NAME: Final = re.compile(r"\w+")
-_VALUES: Final = {
-    "bigint": re.compile(r"-?\d+"),
-    "decimal(20,0)": re.compile(r"\d+"),
-    "float": re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?"),
-    "double": re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?"),
-    "boolean": re.compile(r"true|false"),
-    "timestamp": re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?"),
-    **{"array": re.compile(r"\[.*\]"), "set": re.compile(r"\[.*\]"), "map": re.compile(r"\{.*\}")},
-    "struct": re.compile(r"\{.*\}"),
-}
 
 
 def vertices_from(
@@ -148,14 +139,14 @@ def _graphs(place: str, declared: Sequence[str], misdeclared: Misdeclared) -> tu
 def _defaults(
     place: str, declared: dict[str, str], attributes: Mapping[str, str], misdeclared: Misdeclared
 ) -> dict[str, str]:
+    found = {}
     for name, text in declared.items():
-        key = f"{place}.defaults.{name}"
         _check_attribute(f"{place}.defaults", name, attributes, misdeclared)
-        kind = attributes[name]
-        form = _VALUES.get(re.sub("<.*", "", kind))
-        if form and not form.fullmatch(text):
-            raise misdeclared(key, f"{text!r} is no {kind}")
-    return dict(declared)
+        canonical = column_type(attributes[name]).judge(text)
+        if canonical is None:
+            raise misdeclared(f"{place}.defaults.{name}", f"{text!r} is no {attributes[name]}")
+        found[name] = canonical
+    return found
 
 
 def _check_attribute(
@@ -206,13 +197,14 @@ def attribute_type(text: str) -> str:
     if container is None:
         return canonical_type(text)
     kind, inside = container[1].lower(), container[2]
-    parts = [attribute_type(part) for part in judges.parts(inside)]
+    parts = [attribute_type(part) for part in _parts(inside)]
     if len(parts) != (2 if kind == "map" else 1):
         wants = "a key's type and a value's" if kind == "map" else "one type"
         raise UnknownType(f"{text!r}: a {kind} has {wants}")
-    if any("<" in part and judges.fields(part) is None for part in parts):
+    kinds = [column_type(part) for part in parts]
+    if any(isinstance(one, Nested) and not isinstance(one, Struct) for one in kinds):
         raise UnknownType(f"{text!r}: what a {kind} holds must be of simple types, or tuples")
-    if kind == "map" and "<" in parts[0]:
+    if kind == "map" and isinstance(kinds[0], Nested):
         raise UnknownType(f"{text!r}: the keys of a map must be of a simple type")
     return f"{'array' if kind == 'list' else kind}<{','.join(parts)}>"
 
@@ -220,14 +212,28 @@ def attribute_type(text: str) -> str:
 def _tuple_type(text: str, inside: str) -> str:
     """Give a tuple whose fields are named as Spark's struct; the names keep their spelling."""
     fields: dict[str, str] = {}
-    for part in judges.parts(inside):
+    for part in _parts(inside):
         field = _FIELD.fullmatch(part.strip())
         if field is None:
             raise UnknownType(f"{text!r}: a field of a tuple is a name and a type, as in `i int`")
         name, kind = field[1], attribute_type(field[2])
-        if "<" in kind:
+        if isinstance(column_type(kind), Nested):
             raise UnknownType(f"{text!r}: the fields of a tuple must be of simple types")
         if name.lower() in map(str.lower, fields):
             raise UnknownType(f"{text!r}: has the field {name} twice")
         fields[name] = kind
     return f"struct<{','.join(f'{name}:{kind}' for name, kind in fields.items())}>"
+
+
+def _parts(inside: str) -> list[str]:
+    """What stands between brackets, cut at the commas that stand in no brackets of their own, nor in backticks."""
+    found, depth, is_quoted = [""], 0, False
+    for sign in inside:
+        is_quoted ^= sign == "`"
+        if not is_quoted:
+            depth += (sign in "<(") - (sign in ">)")
+        if sign == "," and depth == 0 and not is_quoted:
+            found.append("")
+        else:
+            found[-1] += sign
+    return found

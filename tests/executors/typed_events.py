@@ -11,11 +11,11 @@ from random import Random
 
 from tests.laws.oracle.event import Event, Image
 from tests.transforms import drawn_documents, drawn_texts
-from transforms.column_types.judges import judge_of
+from transforms.column_types.registry import column_type
 from transforms.feed.feed import Table
 
 WITH_BLANKS = "struct<`a b`:bigint,C:map<string,double>>"
-"""A type that no feed file may declare (``orchestration/feeds/column_types.py``): Delta has no such field."""
+"""A type that no feed file may declare: Delta has no such field."""
 KINDS = [one for one in (*drawn_texts.SIMPLE, *drawn_documents.NESTED) if one != WITH_BLANKS]
 VALUES = {f"v{at}": kind for at, kind in enumerate(KINDS)}
 PARTS = {f"k{at}": kind for at, kind in enumerate(drawn_texts.SIMPLE)}
@@ -45,7 +45,7 @@ SHOWN = {
 def texts(kind: str) -> list[str]:
     """Some texts that are values of the type."""
     source = drawn_texts if kind in drawn_texts.SIMPLE else drawn_documents
-    judge = judge_of(kind)
+    judge = column_type(kind).judge
     found = source.drawn(kind)
     # Borders come before what is drawn at random.
     some = [*SHOWN.get(kind, ()), *found[:250], *found[-60:]]

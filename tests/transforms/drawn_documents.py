@@ -11,7 +11,8 @@ from typing import Final
 
 from tests.transforms import drawn_texts
 from tests.transforms.drawn_texts import BITS, SIMPLE
-from transforms.column_types import judges
+from transforms.column_types.nested import Array, Map, Struct
+from transforms.column_types.registry import column_type
 
 MANY: Final = 500
 
@@ -59,14 +60,16 @@ def _document(kind: str, rng: random.Random) -> str:
     chance = rng.randrange(40)
     if chance < 2:
         return rng.choice(_MISFITS) if chance else "null"
-    if element := judges.element(kind):
-        inner = [_document(element, rng) for _ in range(rng.choice((0, 1, 2, 3)))]
+    found_type = column_type(kind)
+    if isinstance(found_type, Array):
+        inner = [_document(found_type.element.name, rng) for _ in range(rng.choice((0, 1, 2, 3)))]
         return f"[{rng.choice((',', ', ')).join(inner + inner[: rng.randint(0, 1)])}]"
-    if pair := judges.entries(kind):
-        keys = [_key(pair[0], rng) for _ in range(rng.choice((0, 1, 2, 3)))]
-        return _object([(key, _document(pair[1], rng)) for key in keys])
-    if fields := judges.fields(kind):
-        found = [(name, _document(one, rng)) for name, one in fields.items() if rng.randrange(8)]
+    if isinstance(found_type, Map):
+        keys = [_key(found_type.key.name, rng) for _ in range(rng.choice((0, 1, 2, 3)))]
+        return _object([(key, _document(found_type.item.name, rng)) for key in keys])
+    if isinstance(found_type, Struct):
+        fields = found_type.fields.items()
+        found = [(name, _document(one.name, rng)) for name, one in fields if rng.randrange(8)]
         if rng.randrange(6) == 0:
             found.append((rng.choice(("other", "A", "a", "")), "1"))
         rng.shuffle(found)

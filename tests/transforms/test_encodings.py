@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.column_types.encodings import UnfitEncoding, check, judge_of_encoded
-from transforms.column_types.judges import judge_of
+from transforms.column_types.registry import column_type
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_every_decimal_comes_back(data: st.DataObject) -> None:
     assert found is not None
     with localcontext(prec=80):
         assert Decimal(found) == Decimal(number).scaleb(-scale)
-    assert found == judge_of(kind)(found)
+    assert found == column_type(kind).judge(found)
 
 
 @given(st.integers(1, 37), st.integers(0, 3))

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from assets.columns import gold as spark_types
 from tests.transforms import drawn_documents, drawn_texts
-from transforms.column_types import judges
+from tests.transforms.test_column_types import CASES, DRAWN, drawn
+from transforms.column_types.registry import column_type
 
 MICROSECONDS: Final = {
     "ignoreNullFields": "false",
@@ -39,7 +41,7 @@ class Found(NamedTuple):
 
 
 def found_of(spark: SparkSession, kind: str, texts: list[str]) -> list[Found]:
-    judge = judges.judge_of(kind)
+    judge = column_type(kind).judge
     frame = spark.createDataFrame([(one, judge(one)) for one in texts], "text string, new string")
     text, new = F.col("text"), F.col("new")
     value, again, in_full = read_again(new, kind)
@@ -63,8 +65,8 @@ def read_again(text: Column, kind: str) -> tuple[Column, Column, Column]:
     if kind in drawn_texts.SIMPLE:
         value = text.cast(kind)
         return value, value.cast("string"), value.cast("string")
-    read = F.from_json(text, judges.written(kind), {"mode": "FAILFAST"})
-    value = read.cast(judges.stored(kind))
+    read = F.from_json(text, column_type(kind).spark_json, {"mode": "FAILFAST"})
+    value = read.cast(column_type(kind).spark)
     again = spark_types.text_of_value(value, kind)
     if "timestamp" not in kind or kind.startswith("map<timestamp"):
         return value, again, again
@@ -89,7 +91,7 @@ def _is_spelled_otherwise(found: Found) -> bool:
 def test_python_judges_as_spark_casts(spark: SparkSession, kind: str) -> None:
     source = drawn_texts if kind in drawn_texts.SIMPLE else drawn_documents
     every = found_of(spark, kind, [*dict.fromkeys(source.drawn(kind))])
-    judge = judges.judge_of(kind)
+    judge = column_type(kind).judge
     fitting = [found for found in every if found.canonical is not None]
     assert len(fitting) > 10
 
@@ -100,3 +102,22 @@ def test_python_judges_as_spark_casts(spark: SparkSession, kind: str) -> None:
         assert [found for found in fitting if judge(found.in_full or "") != found.canonical] == []
     assert [found for found in fitting if not found.is_same] == []
     assert [found for found in fitting if not found.is_gold] == []
+
+
+@pytest.mark.parametrize("kind", [*CASES, *DRAWN])
+def test_spark_reads_the_same_values(spark: SparkSession, kind: str) -> None:
+    texts = drawn(kind) if kind in DRAWN else [*CASES[kind].get("fits", {}).values()]
+    frame = spark.createDataFrame([(text,) for text in texts], "text string")
+    values = frame.select(
+        "text", spark_types.typed(F.col("text"), kind, strictly=True).alias("value")
+    ).toArrow()
+    written = values["text"].to_pylist()
+    ours = column_type(kind).typed(written).to_pylist()
+    theirs = pa.chunked_array(values["value"]).combine_chunks().to_pylist()
+    # NaN does not equal NaN, so the written forms of the values are compared.
+    differing = [
+        (text, one, other)
+        for text, one, other in zip(written, ours, theirs, strict=True)
+        if repr(one) != repr(other)
+    ]
+    assert differing == []

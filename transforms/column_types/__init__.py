@@ -1,1 +1,1 @@
-"""The types of columns: whether a text fits one, how it is written once, and what Arrow has of it."""
+"""The types that a column can have: ``registry`` is their table, each other module a chapter on some of them."""

@@ -1,6 +1,13 @@
-"""How a column's values are written where neither record nor type says it: counts of time, decimals in base64.
+"""How a column's values are written where neither the record nor the type says it: counts of time, decimals in base64.
 
-Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal; Debezium's VariableScaleDecimal.
+A feed file says it by column (``encoded``): ``seconds``, ``millis``, ``micros`` or ``nanos`` since 1970 for a
+timestamp, ``days`` since 1970 for a date, ``millis_of_day`` and its kin since midnight for a time of day, which is a
+string. ``base64`` is a decimal's unscaled number in big-endian two's complement; ``base64(2)`` also says the source's
+scale, which is the column's own elsewhere. A value that is already written as its type has it is taken as it is, so
+that a source may have changed its ways. Nothing is rounded.
+
+Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal and JsonConverter; Debezium's documentation, "Data type
+mappings" (``decimal.handling.mode=precise``, ``time.precision.mode=adaptive``), https://debezium.io/documentation/
 """
 
 from __future__ import annotations
@@ -8,120 +15,24 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
 from transforms import json_values
-from transforms.column_types.judges import Judge, judge_of
-
-LONGEST: Final = 415
-"""Bytes of the longest number that is read: it has 1,000 digits, as the longest in JSON may have."""
-
-_SCALES: Final = range(-1_000, 1_001)
-
-
-class TooLong(ValueError):
-    """A number has more digits than any source's.
-
-    The message says what the value is ("a number of ... bytes"): the caller puts the column's name before it.
-    """
-
-
-def decimal_text(unscaled: bytes, scale: int) -> str | None:
-    """The number's exact text, with so many digits after the point; None for a scale beyond reason.
-
-    Raises:
-        TooLong: It has thousands of digits.
-    """
-    if scale not in _SCALES:
-        return None
-    if len(unscaled) > LONGEST:
-        raise TooLong(
-            f"a number of {len(unscaled):,} bytes; the longest that is read has {LONGEST:,}"
-        )
-    number = int.from_bytes(unscaled, "big", signed=True)
-    digits = str(abs(number))
-    sign = "-" if number < 0 else ""
-    if scale > 0:
-        digits = digits.zfill(scale + 1)
-        return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
-    return f"{sign}{digits}{'' if number == 0 else '0' * -scale}"
-
-
-# Days, moments and times of day that are counts, as the texts that the types of columns read.
-
-
-_DAYS_OF_YEARS_1_TO_9999: Final = (-719_162, 2_932_896)
-_SECONDS_OF_YEARS_1_TO_9999: Final = (-62_135_596_800, 253_402_300_799)
-_LAST_MILLISECOND: Final = 253_402_300_799_999
-"""Of the year 9999."""
-_FIRST_DAY: Final = date(1970, 1, 1).toordinal()
-_SINCE: Final = datetime(1970, 1, 1)
-
-
-def day_text(number: int) -> str | None:
-    """Days since 1970 as a date; None outside the years 1 to 9999."""
-    first, last = _DAYS_OF_YEARS_1_TO_9999
-    return date.fromordinal(_FIRST_DAY + number).isoformat() if first <= number <= last else None
-
-
-def moment_text(number: int, per_second: int) -> str | None:
-    """A count since 1970 as a timestamp without zone; None outside the years 1 to 9999."""
-    seconds, rest = divmod(number, per_second)
-    first, last = _SECONDS_OF_YEARS_1_TO_9999
-    if not first <= seconds <= last:
-        return None
-    whole = (_SINCE + timedelta(seconds=seconds)).isoformat(sep=" ")
-    return whole + _fraction(rest, per_second)
-
-
-def clock_text(number: int, per_second: int) -> str:
-    """A count since midnight as hours, minutes and seconds; MySQL's may be negative, and more than a day."""
-    seconds, rest = divmod(abs(number), per_second)
-    minutes, second = divmod(seconds, 60)
-    hour, minute = divmod(minutes, 60)
-    sign = "-" if number < 0 else ""
-    return f"{sign}{hour:02}:{minute:02}:{second:02}{_fraction(rest, per_second)}"
-
-
-def since_1970(milliseconds: int | None) -> int | None:
-    """Milliseconds since 1970 in microseconds; None outside the years 1 to 9999, and for 0.
-
-    The time is shown to people and never used for order: an unreadable one is dropped, and the event is taken. (Sources
-    write 0 for "unknown".)
-    """
-    if milliseconds is None or not 0 < milliseconds <= _LAST_MILLISECOND:
-        return None
-    return milliseconds * 1000
-
-
-def _fraction(rest: int, per_second: int) -> str:
-    if rest == 0:
-        return ""
-    return "." + str(rest).zfill(len(str(per_second)) - 1).rstrip("0")
-
-
-# How a column's values are written where neither the record nor the type says it: counts of time, decimals in base64.
-# A feed file says it by column (``encoded``): ``seconds``, ``millis``, ``micros`` or ``nanos`` since 1970 for a
-# timestamp, ``days`` since 1970 for a date, ``millis_of_day`` and its kin since midnight for a time of day, which is
-# a string. ``base64`` is a decimal's unscaled number in big-endian two's complement; ``base64(2)`` also says the
-# source's scale, which is the column's own elsewhere. A value that is already written as its type has it is taken as
-# it is, so that a source may have changed its ways. Nothing is rounded.
-# Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal and JsonConverter; Debezium's documentation, "Data type
-# mappings" (``decimal.handling.mode=precise``, ``time.precision.mode=adaptive``), https://debezium.io/documentation/
-
-
-BASE64: Final = "base64"
-DAYS: Final = "days"
-SINCE_1970: Final = {"seconds": 1, "millis": 10**3, "micros": 10**6, "nanos": 10**9}
-"""Counts since 1970: how many of them are a second."""
-OF_DAY: Final = {f"{unit}_of_day": per for unit, per in SINCE_1970.items() if per > 1}
-"""Counts since midnight."""
+from transforms.column_types.column_type import Judge
+from transforms.column_types.numbers import BASE64, DecimalNumber, TooLong, decimal_text
+from transforms.column_types.registry import column_type
+from transforms.column_types.times import (
+    DAYS,
+    OF_DAY,
+    SINCE_1970,
+    clock_text,
+    day_text,
+    moment_text,
+)
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,40}")
 _BASE64: Final = re.compile(r"base64(?:\(([0-9]{1,2})\))?")
-_SCALE: Final = re.compile(r"decimal\([0-9]+,([0-9]+)\)")
 _EARLIEST, _RECENT, _LATEST = -1_577_923_200, 631_152_000, 4_102_444_800
 """The beginnings of 1920, 1990 and 2100, in seconds since 1970."""
 _DAY: Final = 86_400
@@ -142,14 +53,7 @@ class UnfitEncoding(ValueError):
 
 def fitting(type_name: str) -> tuple[str, ...]:
     """The ways in which values of a type may be written, by their names; empty where its texts say all."""
-    if type_name.startswith("decimal"):
-        return (BASE64, f"{BASE64}(scale)")
-    return {
-        "timestamp": tuple(SINCE_1970),
-        "timestamp_ntz": tuple(SINCE_1970),
-        "date": (DAYS,),
-        "string": tuple(OF_DAY),
-    }.get(type_name, ())
+    return column_type(type_name).encodings
 
 
 def check(type_name: str, encoding: str) -> None:
@@ -181,7 +85,7 @@ def is_base64(encoding: str | None) -> bool:
 @lru_cache(maxsize=4096)
 def judge_of_encoded(type_name: str, encoding: str) -> Judge:
     """The judge of a type whose values are written so; the pair has passed ``check``."""
-    judge = judge_of(type_name)
+    judge = column_type(type_name).judge
     if in_base64 := _BASE64.fullmatch(encoding):
         return _of_base64(judge, int(in_base64[1] or _scale_of(type_name)))
     return _of_counts(judge, _meaning(encoding))
@@ -234,7 +138,7 @@ def too_long(type_name: str, encoding: str, value: str | bytes) -> str | None:
     if in_base64 is None or (isinstance(value, str) and "." in value):
         return None
     number = _number(value, int(in_base64[1] or _scale_of(type_name)))
-    return number if number is not None and judge_of(type_name)(number) is None else None
+    return number if number is not None and column_type(type_name).judge(number) is None else None
 
 
 def unscaled(value: str | bytes) -> bytes | None:
@@ -261,8 +165,8 @@ def variable(text: str) -> tuple[bytes, int] | None:
 
 
 def _scale_of(type_name: str) -> int:
-    found = _SCALE.fullmatch(type_name)
-    return int(found[1]) if found else 0
+    kind = column_type(type_name)
+    return kind.scale if isinstance(kind, DecimalNumber) else 0
 
 
 def suggested(type_name: str, value: object) -> str | None:

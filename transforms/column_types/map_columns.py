@@ -62,6 +62,11 @@ def maps(
         start = end
 
 
+def rows_at(table: pa.Table, places: Iterable[int]) -> pa.Table:
+    """The rows with these numbers, counted from 0."""
+    return table.take(pa.array([*places], pa.int64()))
+
+
 def tuples(column: pa.ListArray) -> Iterator[tuple[Any, ...]]:
     """Lists, none of them null, as tuples: in the same way."""
     offsets, values = column.offsets.to_pylist(), column.values.to_pylist()

@@ -1,255 +1,266 @@
-"""JSON texts and the types that hold others: arrays, sets, maps and structs, and the simple values within them."""
+"""The types that hold others, as JSON: arrays, sets, maps and structs.
+
+The canonical text is what Spark's ``to_json`` writes of the value, with the null fields of a struct. What a type holds
+is judged as a value of that type is elsewhere, and must be the JSON of it: a number for a number, true or false for a
+boolean, a text for a day, a moment or bytes (in base64). So nothing is rounded, cut to milliseconds or wrapped around,
+as Spark's ``from_json`` does without a word.
+
+- A set is an array in its elements' order, nulls last, without repeats.
+- The keys of a map are texts; two that say the same value are a fault, and their order is kept.
+- In a set and as a key there is one floating zero, without a sign.
+- Fields that a struct does not declare are left out, and those that it has not are null.
+- In place of a text anything may stand, and is its JSON; numbers keep their digits.
+"""
 
 from __future__ import annotations
 
-import re
-from base64 import b64decode
-from collections.abc import Callable
-from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
 
 from transforms import json_values
-from transforms.column_types import moments
-from transforms.column_types.type_names import element, entries, fields, is_nested, is_set
-from transforms.json_values import Number
+from transforms.column_types.column_type import ColumnType, Judge, Unfit, UnknownType, judged
+from transforms.column_types.texts import quoted
+from transforms.column_types.times import Timestamp
 
 
-def order_of(type_name: str) -> Callable[[Any], Any]:
-    """By what the elements of a set are sorted, once their canonical text is read as JSON."""
-    if (inner := element(type_name)) is not None:
-        held = _or_null(order_of(inner))
-        return lambda value: [held(one) for one in value]
-    if (named := fields(type_name)) is not None:
-        orders = [(name, _or_null(order_of(kind))) for name, kind in named.items()]
-        return lambda value: [order(value[name]) for name, order in orders]
-    if is_nested(type_name):
-        raise ValueError(f"{type_name!r} has no order: it cannot be in a set")
-    name = type_name.lower()
-    if name in ("float", "double"):
-        return lambda value: (value == "NaN", 0.0 if value == "NaN" else float(value))
-    if name.startswith("decimal"):
-        return lambda value: Decimal(str(value))
-    if name == "binary":
-        return b64decode
-    # Of two moments within a second, one may have more digits.
-    return (lambda value: value.rstrip("Z")) if name == "timestamp" else lambda value: value
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Nested(ColumnType):
+    """What holds values of other types."""
 
+    judge: Judge = field(init=False)
+    value: Callable[[str], Any] = field(init=False)
 
-def _or_null(order: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Within an element, null comes before every value."""
-    return lambda value: (value is not None, None if value is None else order(value))
+    def __post_init__(self) -> None:
+        """A canonical text is the JSON of the value."""
+        object.__setattr__(self, "judge", self._judged)
+        object.__setattr__(self, "value", lambda text: self.from_json(json_values.read(text)))
 
-
-# Simple values within arrays, maps and structs, as Spark's ``to_json`` writes them.
-# A value must be the JSON of its type: a number for a number, true or false for a boolean, a text for a day, a moment
-# or bytes (in base64).
-
-
-JudgeOfText: TypeAlias = "Callable[[str | bytes], str | None]"
-
-Spelling: TypeAlias = "Callable[[Any], str]"
-"""How a value that is not null is written, once JSON is read."""
-
-_ESCAPED: Final = re.compile(r'["\\\x00-\x1f]')
-_ESCAPES: Final = {
-    **{sign: f"\\u{sign:04X}" for sign in range(0x20)},
-    **{ord(sign): f"\\{letter}" for sign, letter in zip('"\\\b\t\n\f\r', '"\\btnfr', strict=True)},
-}
-_TRUTHS: Final = {True: "true", False: "false"}
-_NAMED: Final = {
-    **{name: name for name in ("NaN", "Infinity", "-Infinity")},
-    **{"+INF": "Infinity", "+Infinity": "Infinity", "-INF": "-Infinity"},
-}
-
-
-class Unfit(Exception):
-    """A part of a document is no value of its type."""
-
-
-def of_simple(name: str, judge: JudgeOfText) -> Spelling:
-    """How values of a simple type are written; ``judge`` is the judge of that type."""
-    if name == "boolean":
-        return lambda value: _judged(_TRUTHS[value] if type(value) is bool else None, judge)
-    if name == "string":
-        return _text
-    if name in ("float", "double"):
-        return _floating(judge)
-    if name.startswith("decimal"):
-        return _decimal(judge)
-    if name.endswith("int"):
-        # To keep its sign for a floating number, -0 is read as it is written.
-        return lambda value: _judged(
-            _digits(value) if type(value) is int or value == "-0" else None, judge
-        )
-    if name == "date":
-        return lambda value: f'"{_judged(_words(value), judge)}"'
-    if name == "binary":
-        of_bytes = of_base64(judge)
-        return lambda value: f'"{_judged(_words(value), of_bytes)}"'
-    zone = "Z" if name == "timestamp" else ""
-    return lambda value: f'"{moments.in_json(_judged(_words(value), judge))}{zone}"'
-
-
-def _judged(value: str | bytes | None, judge: JudgeOfText) -> str:
-    text = None if value is None else judge(value)
-    if text is None:
-        raise Unfit
-    return text
-
-
-def _words(value: Any) -> str | None:
-    """A JSON text; None for everything else."""
-    return value if type(value) is str else None
-
-
-def _digits(value: Any) -> str | None:
-    """A JSON number as it was written; None for everything else."""
-    return str(value) if type(value) in (int, Number) else None
-
-
-def of_base64(judge: JudgeOfText) -> JudgeOfText:
-    """The judge of bytes as JSON has them."""
-
-    def judged(value: str | bytes) -> str | None:
-        try:
-            return judge(b64decode(value, validate=True))
-        except ValueError:
-            return None
-
-    return judged
-
-
-def _text(value: Any) -> str:
-    return quoted(value if type(value) is str else json_values.written(value))
-
-
-def quoted(text: str) -> str:
-    """A text in JSON as Jackson writes it."""
-    return f'"{text.translate(_ESCAPES) if _ESCAPED.search(text) else text}"'
-
-
-def _floating(judge: JudgeOfText) -> Spelling:
-    def spelling(value: Any) -> str:
-        if type(value) is not str:
-            return _judged(_digits(value), judge)
-        if value not in _NAMED:
-            raise Unfit
-        return f'"{_NAMED[value]}"'
-
-    return spelling
-
-
-def _decimal(judge: JudgeOfText) -> Spelling:
-    def spelling(value: Any) -> str:
-        text = value if type(value) is str and value.strip() == value else _digits(value)
-        # Java writes small ones with an exponent: 1E-7.
-        return str(Decimal(_judged(text, judge)))
-
-    return spelling
-
-
-# JSON texts and the types that hold others: arrays, sets, maps and structs.
-# The canonical text is what Spark's ``to_json`` writes of the value, with the null fields of a struct. Spark's
-# ``from_json`` reads it as ``type_names.written``. What a type holds is judged as a value of that type is elsewhere,
-# and must be the JSON of it: a number for a number, true or false for a boolean, a text for a day, a moment or bytes
-# (in base64). So nothing is rounded, cut to milliseconds or wrapped around, as ``from_json`` does without a word.
-# - A set is an array in its elements' order, nulls last, without repeats. - The keys of a map are texts; two that say
-# the same value are a fault, and their order is kept. - In a set and as a key there is one floating zero, without a
-# sign. - Fields that a struct does not declare are left out, and those that it has not are null. - In place of a text
-# anything may stand, and is its JSON; numbers keep their digits.
-
-
-_JudgeOf: TypeAlias = "Callable[[str], JudgeOfText]"
-
-
-def judge(type_name: str, judge_of: _JudgeOf) -> JudgeOfText:
-    """The judge of a type that holds others; ``judge_of`` gives those of what it holds.
-
-    Raises:
-        ValueError: What it holds is no type, or none that it can hold.
-    """
-    spelling = _spelling(type_name, judge_of)
-
-    def judged(value: str | bytes) -> str | None:
+    def _judged(self, value: str | bytes) -> str | None:
         try:
             document = json_values.read(value)
-            return None if document is None else spelling(document)
+            return None if document is None else self.json_text(document)
         except (json_values.MalformedJson, Unfit, RecursionError):
             return None
 
-    return judged
+    @property
+    def parts(self) -> tuple[ColumnType, ...]:
+        """The types that it holds."""
+        raise NotImplementedError
+
+    @property
+    def has_order(self) -> bool:
+        """Maps have none."""
+        return all(one.has_order for one in self.parts)
+
+    @property
+    def is_respelled(self) -> bool:
+        """Spark writes times within other values with all six digits of their microseconds."""
+        return any(one.is_respelled or isinstance(one, Timestamp) for one in self.parts)
+
+    def canonical(self, value: Any) -> str:
+        """The canonical text of what Arrow gives as a value."""
+        return judged(json_values.written(self.to_json(value)), self.judge)
 
 
-def _spelling(type_name: str, judge_of: _JudgeOf) -> Spelling:
-    if (inner := element(type_name)) is not None:
-        spelled = _spelling(inner, judge_of)
-        return _of_set(spelled, order_of(inner)) if is_set(type_name) else _of_array(spelled)
-    if pair := entries(type_name):
-        return _of_map(_key(pair[0].lower(), judge_of), _spelling(pair[1], judge_of))
-    if (named := fields(type_name)) is not None:
-        return _of_struct({name: _spelling(kind, judge_of) for name, kind in named.items()})
-    if is_nested(type_name):
-        raise ValueError(f"{type_name!r}: the keys of a map must be of a simple type")
-    return of_simple(type_name.lower(), judge_of(type_name))
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Array(Nested):
+    """Values in an order; or, if it ``is_set``, without order and repeats."""
 
+    element: ColumnType
+    is_set: bool
 
-def _of_array(spelled: Spelling) -> Spelling:
-    def spelling(value: Any) -> str:
-        if type(value) is not list:
+    @property
+    def parts(self) -> tuple[ColumnType, ...]:
+        """The type of the elements."""
+        return (self.element,)
+
+    @property
+    def spark_json(self) -> str:
+        """An array."""
+        return f"array<{self.element.spark_json}>"
+
+    def holds(self, other: ColumnType) -> bool:
+        """As its elements do."""
+        if not isinstance(other, Array) or self.is_set != other.is_set:
+            return False
+        return self.element.name == other.element.name or self.element.holds(other.element)
+
+    def json_text(self, part: Any) -> str:
+        """A list."""
+        if type(part) is not list:
             raise Unfit
-        return f"[{','.join(['null' if one is None else spelled(one) for one in value])}]"
-
-    return spelling
-
-
-def _of_set(spelled: Spelling, order: Callable[[Any], Any]) -> Spelling:
-    def spelling(value: Any) -> str:
-        if type(value) is not list:
-            raise Unfit
-        texts = {spelled(one) for one in value if one is not None}
+        spelled = self.element.json_text
+        if not self.is_set:
+            return f"[{','.join(['null' if one is None else spelled(one) for one in part])}]"
+        texts = {spelled(one) for one in part if one is not None}
         if "-0.0" in texts:
             texts = texts - {"-0.0"} | {"0.0"}
+        order = self.element.order
         ordered = sorted(texts, key=lambda text: order(json_values.read(text)))
-        return f"[{','.join([*ordered, 'null'] if None in value else ordered)}]"
+        return f"[{','.join([*ordered, 'null'] if None in part else ordered)}]"
 
-    return spelling
+    def from_json(self, part: Any) -> Any:
+        """A list of the elements' values."""
+        return _all(part, self.element.from_json)
+
+    def to_json(self, value: Any) -> Any:
+        """A list of the elements in JSON."""
+        return _all(value, self.element.to_json)
+
+    def order(self, part: Any) -> Any:
+        """Element by element; null comes before every value."""
+        return [_or_null(one, self.element.order) for one in part]
 
 
-def _of_map(key: JudgeOfText, spelled: Spelling) -> Spelling:
-    def spelling(value: Any) -> str:
-        if type(value) is not dict:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Map(Nested):
+    """Values by keys of a simple type."""
+
+    key: ColumnType
+    item: ColumnType
+
+    @property
+    def parts(self) -> tuple[ColumnType, ...]:
+        """The types of keys and values."""
+        return (self.key, self.item)
+
+    @property
+    def spark_json(self) -> str:
+        """A map with texts as keys."""
+        return f"map<string,{self.item.spark_json}>"
+
+    @property
+    def has_order(self) -> bool:
+        """It has none."""
+        return False
+
+    def json_text(self, part: Any) -> str:
+        """An object."""
+        if type(part) is not dict:
             raise Unfit
+        judge, spelled = self.key.key_judge, self.item.json_text
         found: dict[str, str] = {}
-        for name, one in value.items():
-            text = key(name)
+        for name, one in part.items():
+            text = judge(name)
             if text is None or text in found:
                 raise Unfit
             found[text] = "null" if one is None else spelled(one)
-        written = [f"{quoted(name)}:{text}" for name, text in found.items()]
-        return f"{{{','.join(written)}}}"
+        return _object([f"{quoted(name)}:{text}" for name, text in found.items()])
 
-    return spelling
+    def from_json(self, part: Any) -> Any:
+        """Pairs of keys and values."""
+        key, item = self.key.value, self.item.from_json
+        return [(key(name), None if one is None else item(one)) for name, one in part.items()]
 
-
-def _key(type_name: str, judge_of: _JudgeOf) -> JudgeOfText:
-    judge = judge_of(type_name)
-    if type_name == "binary":
-        return of_base64(judge)
-    if type_name in ("float", "double"):
-        return lambda value: "0.0" if (text := judge(value)) == "-0.0" else text
-    return judge
+    def to_json(self, value: Any) -> Any:
+        """An object; its names are the keys' canonical texts."""
+        key, item = self.key.canonical, self.item.to_json
+        return {key(name): None if one is None else item(one) for name, one in value}
 
 
-def _of_struct(spelled: dict[str, Spelling]) -> Spelling:
-    every = [(name, f"{quoted(name)}:", one) for name, one in spelled.items()]
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Struct(Nested):
+    """A value for each of some fields; their names stand without backticks."""
 
-    def spelling(value: Any) -> str:
-        if type(value) is not dict:
+    fields: Mapping[str, ColumnType]
+    labels: tuple[str, ...]
+
+    @property
+    def parts(self) -> tuple[ColumnType, ...]:
+        """The types of the fields."""
+        return tuple(self.fields.values())
+
+    @property
+    def spark_json(self) -> str:
+        """A struct."""
+        named = [(name.replace("`", "``"), kind.spark_json) for name, kind in self.fields.items()]
+        return f"struct<{','.join(f'`{name}`:{kind}' for name, kind in named)}>"
+
+    def json_text(self, part: Any) -> str:
+        """An object."""
+        if type(part) is not dict:
             raise Unfit
-        found = [
-            label + ("null" if (one := value.get(name)) is None else spelled(one))
-            for name, label, spelled in every
-        ]
-        return f"{{{','.join(found)}}}"
+        return _object(
+            [
+                label + ("null" if (one := part.get(name)) is None else kind.json_text(one))
+                for label, (name, kind) in zip(self.labels, self.fields.items(), strict=True)
+            ]
+        )
 
-    return spelling
+    def from_json(self, part: Any) -> Any:
+        """The fields' values by name."""
+        return {name: _or_none(part[name], kind.from_json) for name, kind in self.fields.items()}
+
+    def to_json(self, value: Any) -> Any:
+        """An object of the fields in JSON."""
+        return {name: _or_none(value[name], kind.to_json) for name, kind in self.fields.items()}
+
+    def order(self, part: Any) -> Any:
+        """Field by field; null comes before every value."""
+        return [_or_null(part[name], kind.order) for name, kind in self.fields.items()]
+
+
+def array_of(element: ColumnType, *, is_set: bool = False) -> Array:
+    """The type of arrays, or sets, of this type.
+
+    Raises:
+        UnknownType: a set cannot hold maps.
+    """
+    if is_set and not element.has_order:
+        raise UnknownType(
+            f"'set<{element.name}>': maps have no order, so that no set can hold them"
+        )
+    return Array(
+        f"{'set' if is_set else 'array'}<{element.name}>",
+        pa.list_(pa.field("element", element.arrow)),
+        stored_as=f"array<{element.spark}>",
+        element=element,
+        is_set=is_set,
+    )
+
+
+def map_of(key: ColumnType, item: ColumnType) -> Map:
+    """The type of maps from one type to another.
+
+    Raises:
+        UnknownType: the keys are not of a simple type.
+    """
+    name = f"map<{key.name},{item.name}>"
+    if isinstance(key, Nested):
+        raise UnknownType(f"{name!r}: the keys of a map must be of a simple type")
+    arrow = pa.map_(key.arrow, item.arrow)
+    return Map(name, arrow, stored_as=f"map<{key.spark},{item.spark}>", key=key, item=item)
+
+
+def struct_of(named: Mapping[str, ColumnType]) -> Struct:
+    """The type of structs with these fields; a name may stand in backticks."""
+    bare = {
+        name[1:-1].replace("``", "`") if name[:1] == "`" else name: kind
+        for name, kind in named.items()
+    }
+    return Struct(
+        f"struct<{','.join(f'{name}:{kind.name}' for name, kind in named.items())}>",
+        pa.struct([pa.field(name, kind.arrow) for name, kind in bare.items()]),
+        stored_as=f"struct<{','.join(f'{name}:{kind.spark}' for name, kind in named.items())}>",
+        fields=bare,
+        labels=tuple(f"{quoted(name)}:" for name in bare),
+    )
+
+
+def _or_none(part: Any, value: Callable[[Any], Any]) -> Any:
+    return None if part is None else value(part)
+
+
+def _all(parts: Sequence[Any], value: Callable[[Any], Any]) -> list[Any]:
+    return [None if one is None else value(one) for one in parts]
+
+
+def _or_null(part: Any, order: Callable[[Any], Any]) -> tuple[bool, Any]:
+    return (part is not None, None if part is None else order(part))
+
+
+def _object(parts: Sequence[str]) -> str:
+    return f"{{{','.join(parts)}}}"

@@ -1,8 +1,4 @@
-"""Whole numbers as sources write them.
-
-Put here how whole numbers outside of columns are read: offsets, positions, times. Not here: numbers as values of
-declared columns (``types``).
-"""
+"""Whole numbers as sources write them."""
 
 from __future__ import annotations
 

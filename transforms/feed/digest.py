@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from transforms.column_types import judges
+from transforms.column_types.registry import column_type, widens
 from transforms.feed.decisions import Decisions
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import HASH
-from transforms.feed.schema_policies import widens
 
 
 def feed_digest(feed: Feed, window: str) -> str:
@@ -157,7 +156,9 @@ def compacted_meaning(feed: Feed, table: Table, newest: str) -> Meaning:
     return {
         "epochs": epochs.digest(),
         "key": list(table.key),
-        "columns": {name: judges.stored(kind) for name, kind in _declared_columns(table).items()},
+        "columns": {
+            name: column_type(kind).spark for name, kind in _declared_columns(table).items()
+        },
         "cdc_columns": list(table.cdc_columns),
         "renamed": dict(table.renamed),
         "defaults": dict(table.defaults),

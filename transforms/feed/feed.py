@@ -207,7 +207,7 @@ class Table:
     were added, by gold's name; a declared table has none of either. ``masks`` says what
     becomes of values from silver on, by column. ``unmasked_columns`` are ``columns`` and those that masks drop, in the
     source's order; empty where none is dropped. ``encodings``: by column, how values are written where the record does
-    not say it (``value_types/encodings.py``).
+    not say it (``column_types/encodings.py``).
     """
 
     name: str

@@ -1,9 +1,4 @@
-"""When a source's schema or its declaration changes: the policies of a feed, and what counts as which kind of change.
-
-Put here which policies there are, what each kind of change is, and which types are wider than others (``widens``, which
-gold, compacted history and tables that a stream describes ask). Not here: refusing a change
-(``assets/gold/schema_changes.py``), and how policies are written (``orchestration``).
-"""
+"""When a source's schema or its declaration changes: a feed's policies, and what counts as which kind of change."""
 
 from __future__ import annotations
 
@@ -53,37 +48,3 @@ def added(names: Iterable[str], declared: Collection[str]) -> tuple[str, ...]:
             taken.add(plain)
             found.append(name)
     return tuple(found)
-
-
-_DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
-_EXACT_IN_FLOATING: Final = {"float": ("tinyint", "smallint"), "double": ("int", "float")}
-_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
-_ARRAY: Final = re.compile(r"array<(.*)>")
-
-
-def widens(old: str, new: str) -> bool:
-    """True where a column of the type ``new`` holds every value of the type ``old``, as Spark spells types."""
-    if new in (old, "string"):
-        return True
-    if both := _of_both(_ARRAY, old, new):
-        return widens(both[0][1], both[1][1])
-    if new in _DIGITS:
-        return old in _DIGITS and _DIGITS[old] < _DIGITS[new]
-    if wider := _DECIMAL.fullmatch(new):
-        precision, scale = int(wider[1]), int(wider[2])
-        if narrower := _DECIMAL.fullmatch(old):
-            whole, fraction = int(narrower[1]) - int(narrower[2]), int(narrower[2])
-        else:
-            whole, fraction = _DIGITS.get(old, 100), 0
-        return scale >= fraction and precision - scale >= whole
-    if new in _EXACT_IN_FLOATING:
-        exact = _EXACT_IN_FLOATING[new]
-        return old in exact or any(widens(old, one) for one in exact if one in _DIGITS)
-    return old == "date" and new in ("timestamp", "timestamp_ntz")
-
-
-def _of_both(
-    shape: re.Pattern[str], old: str, new: str
-) -> tuple[re.Match[str], re.Match[str]] | None:
-    first, second = shape.fullmatch(old), shape.fullmatch(new)
-    return (first, second) if first and second else None

@@ -9,8 +9,8 @@ from heapq import merge
 from typing import NamedTuple, Self
 
 from transforms.change import Change, Image, Key, LogPosition
+from transforms.column_types.operations import IF_NEW, OVERWRITE, applied
 from transforms.feed.feed import Table
-from transforms.gold.attribute_operations import IF_NEW, OVERWRITE, apply_operation
 
 
 class Last(NamedTuple):
@@ -177,7 +177,7 @@ class Fold:
                 elif operation == OVERWRITE or name not in self.columns:
                     columns[name] = text
                 else:
-                    columns[name] = apply_operation(self.columns[name], operation, held, text)
+                    columns[name] = applied(self.columns[name], operation, held, text)
         is_whole = self.values <= change.after.keys() and (
             not operations or all(one == OVERWRITE for one in operations.values())
         )

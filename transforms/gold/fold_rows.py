@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.change import Change, Image, Key, LogPosition
-from transforms.column_types import map_columns, typed_values
-from transforms.column_types.judges import is_nested, judge_of
+from transforms.change import Change, Image, Key, LogPosition, key_of_text
+from transforms.column_types import map_columns
 from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS, maps
+from transforms.column_types.registry import column_type
 from transforms.feed.feed import Table
 from transforms.gold.columns import (
     BEGAN_BY,
@@ -92,15 +92,11 @@ def silver_rows(
 
 
 def respelling(table: Table) -> Callable[[Image], Image] | None:
-    """A function from texts of gold's values, as Spark writes them, to silver's; None where both are always the same.
-
-    Java writes large floating numbers with more digits than they need (``transforms.column_types.numbers.double``), and
-    times within other values with all six digits of their microseconds.
-    """
+    """A function from texts of gold's values, as Spark writes them, to silver's; None where both are the same."""
     judges = {
-        name: judge_of(kind)
+        name: column_type(kind).judge
         for name, kind in table.columns.items()
-        if "float" in kind or "double" in kind or ("timestamp" in kind and is_nested(kind))
+        if column_type(kind).is_respelled
     }
     if not judges:
         return None
@@ -332,8 +328,8 @@ def key_texts(table: Table, rows: pa.Table) -> pa.Array:
 def keys_of(table: Table, rows: pa.Table) -> list[Key]:
     """``key_texts`` as tuples."""
     if not table.key:
-        return [typed_values.key_of_text(text) for text in rows[KEY].to_pylist()]
-    parts = [typed_values.texts(rows[name], table.columns[name]) for name in table.key]
+        return [key_of_text(text) for text in rows[KEY].to_pylist()]
+    parts = [column_type(table.columns[name]).texts(rows[name]) for name in table.key]
     return [*zip(*parts, strict=True)]
 
 
@@ -350,7 +346,7 @@ def list_array(values: Sequence[Sequence[Any]], kind: pa.DataType) -> pa.Array:
 def _images(table: Table, rows: pa.Table) -> pa.Array:
     """The values of each row as canonical texts."""
     names = [*table.columns]
-    texts = [typed_values.texts(rows[name], table.columns[name]) for name in names]
+    texts = [column_type(table.columns[name]).texts(rows[name]) for name in names]
     count = rows.num_rows
     return pa.MapArray.from_arrays(
         pa.array(range(0, count * len(names) + 1, len(names) or 1), pa.int32()),

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from transforms.change import Key
-from transforms.column_types import typed_values
+from transforms.change import Key, text_of_key
 from transforms.column_types.map_columns import NUMBERS, TEXTS
+from transforms.column_types.registry import column_type
 from transforms.feed.feed import Table
 from transforms.gold.columns import (
     BEGAN_BY,
@@ -164,7 +164,7 @@ def versions_schema(table: Table) -> pa.Schema:
 
 
 def _declared(table: Table) -> dict[str, pa.DataType]:
-    return {name: typed_values.arrow_type(kind) for name, kind in table.columns.items()}
+    return {name: column_type(kind).arrow for name, kind in table.columns.items()}
 
 
 class FoldedRows:
@@ -281,7 +281,7 @@ class FoldedRows:
             RESET: [state.reset for _, _, _, state in states] + none,
         }
         if not table.key:
-            texts = {key: typed_values.key_text(key) for key, _, _, _ in states}
+            texts = {key: text_of_key(key) for key, _, _, _ in states}
             arrays[KEY] = [texts[key] for key, _, _, _ in states] + none
             arrays[COPY] = [copy for _, copy, _, _ in states] + none
         for name, kind in table.columns.items():
@@ -289,7 +289,7 @@ class FoldedRows:
             cells = [
                 state.columns.get(name) if at is None else key[at] for key, _, _, state in states
             ]
-            arrays[name] = typed_values.typed([*cells, *none], kind)
+            arrays[name] = column_type(kind).typed([*cells, *none])
         return pa.RecordBatch.from_arrays(
             [_array(arrays.get(one.name, no_version), one.type) for one in self._schema],
             schema=self._schema,
@@ -312,7 +312,7 @@ def _cells_of_versions(
     for name, kind in table.columns.items():
         at = places.get(name)
         of_column = [one.columns.get(name) if at is None else key[at] for key, one in versions]
-        found[name] = typed_values.typed(of_column, kind)
+        found[name] = column_type(kind).typed(of_column)
     return found
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transforms.change import LogPosition
-from transforms.column_types import typed_values
+from transforms.column_types.registry import column_type
 from transforms.feed.feed import Table
 from transforms.gold.columns import (
     EFFECT,
@@ -257,7 +257,7 @@ class Newest:
             EFFECT: effect,
         }
         for name, kind in table.columns.items():
-            found[name] = typed_values.typed_array(keys.get(name, images.get(name)), kind)
+            found[name] = column_type(kind).typed_array(keys.get(name, images.get(name)))
         schema = folded_schema(table)
         cells = [
             found[one.name] if one.name in found else pa.nulls(count, one.type) for one in schema

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from transforms.column_types import encodings
-from transforms.column_types.encodings import BASE64, DAYS, SINCE_1970
-from transforms.column_types.judges import judge_of
+from transforms.column_types import encodings, times
+from transforms.column_types.numbers import BASE64
+from transforms.column_types.registry import column_type
+from transforms.column_types.times import DAYS, SINCE_1970
 from transforms.event import Image, Value
 
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
@@ -70,7 +71,7 @@ def _whole(texts: Collection[str]) -> Inferred | None:
     digits = max(len(text.lstrip("-")) for text in texts)
     evidence = f"whole numbers of at most {digits} digits" if digits > 1 else "whole numbers"
     for kind in ("int", "bigint"):
-        if all(judge_of(kind)(text) is not None for text in texts):
+        if all(column_type(kind).judge(text) is not None for text in texts):
             return Inferred(kind, evidence)
     return Inferred("decimal(38,0)", evidence) if digits <= max(_PRECISIONS) else None
 
@@ -110,14 +111,14 @@ def _number(texts: Collection[str]) -> Inferred | None:
 
 
 def _day(texts: Collection[str]) -> Inferred | None:
-    judge = judge_of("date")
+    judge = column_type("date").judge
     if all(_DATE.fullmatch(text) and judge(text) is not None for text in texts):
         return Inferred("date", "dates")
     return None
 
 
 def _moment(texts: Collection[str]) -> Inferred | None:
-    judge = judge_of("timestamp")
+    judge = column_type("timestamp").judge
     if not all(_MOMENT.fullmatch(text) and judge(text) is not None for text in texts):
         return None
     is_zoned = all(re.search(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})$", text) for text in texts)
@@ -164,13 +165,13 @@ def _count(name: str, numbers: Sequence[int], found: Inferred) -> Inferred:
     """A column of whole numbers."""
     least, most = numbers[0], numbers[-1]
     if _DAY_NAME.fullmatch(name) and encodings.is_recent(least, most, DAYS):
-        years = _years(encodings.day_text(least), encodings.day_text(most))
+        years = _years(times.day_text(least), times.day_text(most))
         return Inferred(
             "date", f"{_UNSAID}. Whole numbers that may be days since 1970, {years}", DAYS
         )
     unit = encodings.unit_of(least, most)
     if unit is not None:
-        years = _years(*(encodings.moment_text(one, SINCE_1970[unit]) for one in (least, most)))
+        years = _years(*(times.moment_text(one, SINCE_1970[unit]) for one in (least, most)))
         seen = f"hole numbers that may be {encodings.spoken(unit)} since 1970, {years}"
         if _MOMENT_NAME.fullmatch(name):
             return Inferred("timestamp", f"{_UNSAID}. W{seen}", unit)

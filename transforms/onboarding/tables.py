@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from transforms.column_types.encodings import BASE64, is_base64
+from transforms.column_types.encodings import is_base64
+from transforms.column_types.numbers import BASE64
+from transforms.column_types.registry import widest
 from transforms.event import Event, StreamSchema, Value
 from transforms.feed.feed import Feed
 from transforms.feed.names import spelled_columns
-from transforms.feed.schema_policies import widens
 from transforms.onboarding.evidence import (
     Inferred,
     SampledChange,
@@ -272,8 +273,7 @@ def type_found(table: TableSeen, column: str, *, is_key: bool) -> Inferred:
     """The column's type: as the stream says it, else as its values suggest."""
     said = table.said.get(column)
     if said:
-        fit = [one for one in said if all(widens(other, one) for other in said)]
-        return Inferred(fit[0] if fit else "string", "as the stream says")
+        return Inferred(widest(said), "as the stream says")
     found = inferred_type(table.values[column], may_grow=is_key or column.lower().endswith("id"))
     if is_key:
         return found

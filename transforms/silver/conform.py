@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Final, TypeAlias, cast
 
 from transforms.change import CONTROL, EPOCH, HOLD, SNAPSHOT, STREAM
-from transforms.column_types.judges import Judge
+from transforms.column_types.column_type import Judge
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.event import DUMP, Event, Image, SnapshotRow, StreamSchema, Transaction, Value
 from transforms.fault import Fault, shown

@@ -7,8 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from transforms.column_types.column_type import Judge
 from transforms.column_types.encodings import judge_of_encoded
-from transforms.column_types.judges import Judge, judge_of
+from transforms.column_types.numbers import WholeNumber
+from transforms.column_types.registry import column_type
+from transforms.column_types.texts import Binary
 from transforms.event import Event, StreamSchema
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed, Table
@@ -96,8 +99,6 @@ def _has_two(columns: Mapping[str, object], name: str, renamed: Mapping[str, str
 
 
 _MOST_KNOWN: Final = 10_000
-
-_OPEN: Final = frozenset({"tinyint", "smallint", "int", "bigint", "binary"})
 
 _NAME_PARTS: Final = {"plain": 1, "schema": 2, "catalog": 3}
 
@@ -239,8 +240,12 @@ def _spelled(catalog: str | None, schema: str | None, name: str | None) -> list[
 def _said(stream_schema: StreamSchema | None, table: Table) -> frozenset[str]:
     """The columns of which the stream says what their values stand for: all but plain whole numbers and plain bytes."""
     columns = () if stream_schema is None else stream_schema.columns
-    said = [name for name, kind in columns if kind is not None and kind not in _OPEN]
+    said = [name for name, kind in columns if kind is not None and not _is_open(kind)]
     return frozenset(table.renamed.get(name, name) for name in said)
+
+
+def _is_open(type_name: str) -> bool:
+    return isinstance(column_type(type_name), WholeNumber | Binary)
 
 
 def _of_file(
@@ -255,13 +260,13 @@ def _of_file(
     encoded = {name: judge_of_encoded(types[name], one) for name, one in encodings.items()}
     return Declaration(
         *(gold_name, source_table, table.name, True, table.identity, not table.key, types),
-        judges={name: judge_of(kind) for name, kind in types.items()} | encoded,
+        judges={name: column_type(kind).judge for name, kind in types.items()} | encoded,
         renamed=table.renamed,
         policies=table.policies,
         fault=fault,
         has_full_dumps=table.snapshots == "replace",
         encodings=encodings,
-        plain_judges={name: judge_of(types[name]) for name in encodings},
+        plain_judges={name: column_type(types[name]).judge for name in encodings},
     )
 
 
@@ -277,7 +282,7 @@ def _of_stream(
     return Declaration(
         *(gold_name, source_table, source_table, False),
         *(tuple(types) if is_keyless else stream_schema.key, is_keyless, types),
-        judges={name: judge_of(kind) for name, kind in types.items() if kind is not None},
+        judges={name: column_type(kind).judge for name, kind in types.items() if kind is not None},
         renamed={},
         policies=Policies(),
         fault=fault,

@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from transforms.column_types.judges import judge_of
+from transforms.column_types.registry import column_type, widest
 from transforms.errors import KeyDrift, SettingMisdeclared, TableNameCollision, WeirError
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import spelled_columns
-from transforms.feed.schema_policies import widens
 
 
 def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -70,7 +69,7 @@ def described_table(feed: Feed, name: str, descriptions: Iterable[Description]) 
             kinds.setdefault(column, set()).add(kind)
     names = spelled_columns(kinds)
     columns_of = {
-        names.get(column, column): _widest(of_column) for column, of_column in kinds.items()
+        names.get(column, column): widest(of_column) for column, of_column in kinds.items()
     }
     key = tuple(names.get(column, column) for column in keys[0])
     return Table(
@@ -97,17 +96,11 @@ def before_added(said: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> d
     for column, text in said:
         found.setdefault(column, set()).add(text)
     texts = {
-        column: judge_of(kinds[column])(*some)
+        column: column_type(kinds[column]).judge(*some)
         for column, some in sorted(found.items())
         if len(some) == 1 and column in kinds
     }
     return {column: text for column, text in texts.items() if text is not None}
-
-
-def _widest(kinds: Collection[str]) -> str:
-    """The type that holds the values of all these types, in whichever order the stream said them."""
-    fit = [one for one in sorted(kinds) if all(widens(other, one) for other in kinds)]
-    return fit[0] if fit else "string"
 
 
 # Tables that the stream itself describes: what gold makes of them where the feed file says nothing.

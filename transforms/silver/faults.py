@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from transforms.column_types.encodings import BASE64, in_words, spoken, suggested, too_long
+from transforms.column_types.encodings import in_words, spoken, suggested, too_long
+from transforms.column_types.numbers import BASE64
+from transforms.column_types.operations import fitting
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.event import Event, Image, Value
 from transforms.fault import Fault, shown
 from transforms.feed.masks import Masks
 from transforms.feed.schema_policies import DROP_COLUMN
-from transforms.gold.attribute_operations import operations_of_type
 from transforms.onboarding.proposal import yaml_scalar
 from transforms.silver.declarations import Declaration
 
@@ -188,7 +189,7 @@ def operation_fault(operations: Mapping[str, str], declaration: Declaration) -> 
     """The first attribute operation that its column's declared type cannot take."""
     for name, operation in operations.items():
         kind = (declaration.column_types or {}).get(name)
-        if kind is not None and operation not in operations_of_type(kind):
+        if kind is not None and operation not in fitting(kind):
             return Fault("operation_does_not_fit", f"{operation} of {name}, which is a {kind}")
     return None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Literal, NamedTuple
 
-from transforms.column_types.judges import judge_of
+from transforms.column_types.registry import column_type
 from transforms.display import in_yaml
 from transforms.feed.feed import Feed
 
@@ -130,7 +130,7 @@ def guessed_type(values: Iterable[str | None]) -> str:
     if all(decimals):
         return f"decimal(18,{max(len(one[1]) for one in decimals if one)})"
     for name in ("date", "timestamp"):
-        if all("-" in one and judge_of(name)(one) is not None for one in texts):
+        if all("-" in one and column_type(name).judge(one) is not None for one in texts):
             return name
     return "string"
 

@@ -20,7 +20,7 @@ from assets.wording import counted
 from orchestration.cli.sql.question import names_in
 from orchestration.console import put_csv, put_json_text
 from orchestration.sheets import Grid, Sheet
-from transforms.column_types.judges import judge_of
+from transforms.column_types.registry import column_type
 from transforms.errors import QueryRefused
 from transforms.feed.names import TOMBSTONES
 from transforms.gold.columns import (
@@ -192,7 +192,7 @@ def _object(fields: Iterator[tuple[str, str | None]]) -> str:
 
 
 def _floating(kind: pa.DataType) -> Text:
-    judge = judge_of("double" if kind == pa.float64() else "float")
+    judge = column_type("double" if kind == pa.float64() else "float").judge
 
     def text(value: float) -> str:
         found = judge(repr(value))

@@ -24,7 +24,7 @@ from tests.laws.gold.tables_in_memory import GoldTables
 from tests.laws.model_worlds import Outcome, assert_same
 from tests.laws.oracle.oracle import Event, Key, current, visible
 from tests.laws.oracle.values import typed
-from transforms.column_types import typed_values
+from transforms.column_types.registry import column_type
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import (
     BEGAN_BY,
@@ -149,7 +149,7 @@ def of_cases(versions: pa.Table, table: Table) -> dict[str, list[OfCase]]:
 def values_of(rows: pa.Table, table: Table) -> list[tuple[object, ...]]:
     """The declared columns of each row in the oracle's values."""
     columns = [
-        [typed(text, kind) for text in typed_values.texts(rows[name], kind)]
+        [typed(text, kind) for text in column_type(kind).texts(rows[name])]
         for name, kind in table.columns.items()
     ]
     return [*zip(*columns, strict=True)]

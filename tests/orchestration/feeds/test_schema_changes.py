@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from orchestration.feeds.load import load_feed
+from transforms.column_types.registry import widens
 from transforms.errors import FeedMisdeclared
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.paths import table_of_object
-from transforms.feed.schema_policies import Policies, added, widens
+from transforms.feed.schema_policies import Policies, added
 
 FORMATS = ("arcion_s3_csv", "arcion_s3_json")
 HEAD = "format: arcion_s3_json\nlanding: s3://drops/tpch/\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from transforms.gold.attribute_operations import apply_operation
+from transforms.column_types.operations import applied
 
 WIDE = "decimal(38,10)"
 NEARLY_ALL = "9999999999999999999999999999.9999999999"
@@ -24,7 +24,7 @@ NEARLY_ALL = "9999999999999999999999999999.9999999999"
 def test_a_sum_of_wide_decimals_keeps_its_last_digit_and_is_null_where_it_does_not_fit(
     operation: str, old: str, new: str, expected: str | None
 ) -> None:
-    assert apply_operation(WIDE, operation, old, new) == expected
+    assert applied(WIDE, operation, old, new) == expected
 
 
 def test_an_unsigned_number_keeps_all_its_64_bits_and_wraps_around() -> None:
@@ -41,5 +41,5 @@ def test_an_unsigned_number_keeps_all_its_64_bits_and_wraps_around() -> None:
     for name, meaning in meant.items():
         for one in numbers:
             for other in numbers:
-                made = apply_operation("decimal(20,0)", name, str(one), str(other))
+                made = applied("decimal(20,0)", name, str(one), str(other))
                 assert made == str(meaning(one, other)), (name, one, other)

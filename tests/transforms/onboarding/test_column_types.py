@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.column_types.judges import judge_of
+from transforms.column_types.registry import column_type
 from transforms.event import Value
 from transforms.onboarding.evidence import inferred_type
 
@@ -37,7 +37,7 @@ from transforms.onboarding.evidence import inferred_type
 )
 def test_a_type_is_one_that_all_values_fit(values: list[Value], kind: str) -> None:
     assert inferred_type(values).type == kind
-    judge = judge_of(kind)
+    judge = column_type(kind).judge
     assert None not in [judge(value) for value in values if value is not None]
 
 

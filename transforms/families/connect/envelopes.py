@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from transforms import json_values
-from transforms.column_types.encodings import since_1970
+from transforms.column_types.times import since_1970
 from transforms.families.connect import schemas
 from transforms.families.kafka_records import KafkaMessage
 from transforms.families.whole_numbers import whole

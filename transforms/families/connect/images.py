@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from transforms.column_types.encodings import TooLong, is_base64
+from transforms.column_types.encodings import is_base64
+from transforms.column_types.numbers import TooLong
 from transforms.event import StreamSchema, Value
 from transforms.families.connect import schemas
 from transforms.families.connect.envelopes import ROUTER_FIELD, Envelope, Key, Vocabulary

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from transforms.column_types.registry import SIMPLE
 from transforms.families.whole_numbers import whole
 
 CONNECT: Final = "org.apache.kafka.connect.data."
@@ -32,18 +33,7 @@ MOMENTS: Final = {
 """Times without a zone: how many of what they count since 1970 are a second."""
 
 _OPEN: Final = frozenset({None, "int8", "int16", "int32", "int64", "bytes"})
-_OF_TYPE: Final = {
-    "int8": "tinyint",
-    "int16": "smallint",
-    "int32": "int",
-    "int64": "bigint",
-    "float32": "float",
-    "float": "float",
-    "float64": "double",
-    "double": "double",
-    "boolean": "boolean",
-    "bytes": "binary",
-}
+_OF_TYPE: Final = {name: one.name for one in SIMPLE.values() for name in one.connect}
 _OF_NAME: Final = {
     **dict.fromkeys(DATES, "date"),
     f"{TIME}IsoDate": "date",

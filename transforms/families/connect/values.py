@@ -3,9 +3,7 @@
 What cannot be read stays as it is written, so that the column's type refuses it and says what stood there.
 
 Facts: Kafka Connect's JsonConverter (bytes are base64, struct and array stay JSON); Debezium's documentation, "Data
-type mappings" (what the logical names of ``io.debezium`` count, and from when). Put here how a column's values are
-read, by its type. Not here: images (``families/connect/images``), and what counts and bytes stand for
-(``value_types``).
+type mappings" (what the logical names of ``io.debezium`` count, and from when).
 """
 
 from __future__ import annotations
@@ -18,7 +16,9 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-from transforms.column_types import encodings
+from transforms.column_types import times
+from transforms.column_types.numbers import DecimalNumber, FloatingNumber, WholeNumber, decimal_text
+from transforms.column_types.registry import column_type
 from transforms.event import Value
 from transforms.families.connect import schemas
 from transforms.families.connect.schemas import Column
@@ -131,7 +131,6 @@ NO_PLACEHOLDERS: Final = Placeholders(())
 Reader: TypeAlias = Callable[[Any], Value]
 """From a JSON value that is not null to the column's."""
 
-_NUMERIC: Final = re.compile(r"(?:tinyint|smallint|int|bigint|float|double|decimal)\b")
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -169,8 +168,7 @@ def reader_of(
     if column.kind.type == "array" and column.items.name == schemas.VARIABLE_DECIMAL:
         return _all_by(_variable_decimal, 0, placeholders)
     if name in schemas.DATES or name in schemas.CLOCKS or name in schemas.MOMENTS:
-        is_count = declared is not None and _NUMERIC.match(declared) is not None
-        return None if is_count else _of_count(name)
+        return None if _is_number(declared) else _of_count(name)
     if name == schemas.DECIMAL:
         return _decimal(column.kind.scale, decimals_may_be_plain)
     if name == schemas.VARIABLE_DECIMAL:
@@ -178,6 +176,11 @@ def reader_of(
     if name in schemas.ISO:
         return _without_zone
     return _binary if column.kind.type == "bytes" and declared in (None, "binary") else None
+
+
+def _is_number(declared: str | None) -> bool:
+    kind = None if declared is None else column_type(declared.removesuffix(IN_BASE64))
+    return isinstance(kind, WholeNumber | DecimalNumber | FloatingNumber)
 
 
 def bytes_of(text: str) -> bytes | None:
@@ -196,8 +199,8 @@ def _of_count(name: str) -> Reader:
     if name in schemas.DATES:
         return _day
     if name in schemas.CLOCKS:
-        return _counting(encodings.clock_text, schemas.CLOCKS[name])
-    return _counting(encodings.moment_text, schemas.MOMENTS[name])
+        return _counting(times.clock_text, schemas.CLOCKS[name])
+    return _counting(times.moment_text, schemas.MOMENTS[name])
 
 
 def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Reader:
@@ -211,7 +214,7 @@ def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Rea
 
 def _day(value: Any) -> Value:
     number = whole(value)
-    text = None if number is None else encodings.day_text(number)
+    text = None if number is None else times.day_text(number)
     return as_text(value) if text is None else text
 
 
@@ -290,4 +293,4 @@ def _variable_decimal(value: Any) -> Value:
 def _unscaled(text: str, scale: int) -> str | None:
     found = bytes_of(text)
     # Zero bytes are no number: Java's BigInteger always writes at least one.
-    return encodings.decimal_text(found, scale) if found else None
+    return decimal_text(found, scale) if found else None

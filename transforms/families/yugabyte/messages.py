@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from transforms import json_values
+from transforms.column_types.registry import column_type
+from transforms.column_types.texts import Binary
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed, Table
 from transforms.record import BronzeRecord
@@ -184,7 +186,9 @@ def declared_table_of(
 
 def _declared(table: Table) -> DeclaredTable:
     today = {
-        name for name, kind in table.source_columns.items() if kind.strip().lower() != "binary"
+        name
+        for name, kind in table.source_columns.items()
+        if not isinstance(column_type(kind), Binary)
     }
     earlier = {old for old, new in table.renamed.items() if new in today}
     return DeclaredTable(table, frozenset(today | earlier))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from transforms.change import EPOCH, STREAM
+from transforms.column_types.registry import UNSIGNED
 from transforms.event import Event, EventWarning, Image, Pending, Undeclared
 from transforms.families import kafka_records
 from transforms.families.kafka_records import KafkaMessage
@@ -29,8 +30,8 @@ from transforms.source_format import Decode, Resolve
 TRIPLES: Final = "triples"
 
 COLUMNS: Final = {
-    "namespace": "decimal(20,0)",
-    "uid": "decimal(20,0)",
+    "namespace": UNSIGNED,
+    "uid": UNSIGNED,
     "predicate": "string",
     "value": "string",
     "value_type": "string",

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from transforms.column_types import judges
+from transforms.column_types.column_type import ColumnType
+from transforms.column_types.nested import Array, Map, Struct
+from transforms.column_types.numbers import DecimalNumber, FloatingNumber, WholeNumber
+from transforms.column_types.registry import UNSIGNED, column_type
+from transforms.column_types.texts import Boolean, String
+from transforms.column_types.times import Date, Timestamp
 from transforms.event import Value
 from transforms.fault import Fault, shown
 from transforms.feed.feed import EdgeType, Feed, Table, VertexType
@@ -95,39 +100,40 @@ def gold_tables(feed: Feed) -> Mapping[str, Table]:
 
 def _defaults(attributes: Mapping[str, str]) -> dict[str, str]:
     """What an attribute that was never mentioned is, where the schema says nothing else."""
-    known = {name: default_of(kind) for name, kind in attributes.items()}
+    known = {name: default_of(column_type(kind)) for name, kind in attributes.items()}
     return {name: text for name, text in known.items() if text is not None}
 
 
-_BARE: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double", "boolean")
-
-
-def default_of(type_name: str) -> str | None:
+def default_of(kind: ColumnType) -> str | None:
     """The default of a type, as TigerGraph's documentation has it; None for types that it does not have."""
-    if judges.element(type_name) is not None:
-        return "[]"
-    if judges.entries(type_name) is not None:
-        return "{}"
-    if fields := judges.fields(type_name):
-        of_fields = {name: default_of(kind) for name, kind in fields.items()}
-        # Numbers and truths stand bare, as JSON has them.
-        texts = {
-            name: text if kind.startswith(_BARE) or text is None else json.dumps(text)
-            for (name, text), kind in zip(of_fields.items(), fields.values(), strict=True)
-        }
-        spelled = [f"{json.dumps(name)}:{text or 'null'}" for name, text in texts.items()]
-        return "{" + ",".join(spelled) + "}"
-    if type_name in ("tinyint", "smallint", "int", "bigint") or type_name.startswith("decimal"):
-        return "0"
-    usual = {
-        **dict.fromkeys(("float", "double"), "0.0"),
-        "boolean": "false",
-        "string": "",
-        "date": "1970-01-01",
-        "timestamp": "1970-01-01 00:00:00",
-        "timestamp_ntz": "1970-01-01 00:00:00",
-    }
-    return usual.get(type_name)
+    match kind:
+        case Array():
+            return "[]"
+        case Map():
+            return "{}"
+        case Struct():
+            spelled = [f"{json.dumps(name)}:{_in_json(one)}" for name, one in kind.fields.items()]
+            return f"{{{','.join(spelled)}}}"
+        case WholeNumber() | DecimalNumber():
+            return "0"
+        case FloatingNumber():
+            return "0.0"
+        case Boolean():
+            return "false"
+        case String():
+            return ""
+        case Timestamp():
+            return "1970-01-01 00:00:00"
+        case Date():
+            return "1970-01-01"
+    return None
+
+
+def _in_json(kind: ColumnType) -> str:
+    """The default of a field: numbers and truths stand bare, as JSON has them."""
+    text = default_of(kind)
+    is_bare = isinstance(kind, WholeNumber | DecimalNumber | FloatingNumber | Boolean)
+    return "null" if text is None else text if is_bare else json.dumps(text)
 
 
 # Which edges a delete takes along: the tables that it is for, and the end of their edges that it names.
@@ -214,8 +220,6 @@ OPERATIONS: Final = frozenset(
     (OVERWRITE, "Add", "Max", "Min", "And", "Or", IF_NEW, MINUS, "ReplaceOrAdd")
 )
 
-UNSIGNED: Final = "decimal(20,0)"
-"""The declared type of an unsigned number: it has 64 bits, and no type of Spark's is one."""
 _LARGEST_UNSIGNED: Final = 2**64 - 1
 _NUMBER: Final = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?\s*")
 

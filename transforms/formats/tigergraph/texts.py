@@ -14,19 +14,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from json.encoder import encode_basestring
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from transforms.column_types import judges
-from transforms.column_types.judges import Judge, judge_of
-from transforms.column_types.type_names import is_set
+from transforms.column_types.column_type import ColumnType, Judge
+from transforms.column_types.nested import Array, Map, Struct
+from transforms.column_types.numbers import DecimalNumber, FloatingNumber, WholeNumber
+from transforms.column_types.registry import column_type
+from transforms.column_types.texts import Boolean, String
+from transforms.column_types.times import Date, Timestamp
 from transforms.event import Value
 from transforms.json_values import Number, as_text
-
-WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
-NUMERIC: Final = (*WHOLE, "float", "double", "decimal")
-"""How the names of the types of numbers begin."""
-
-TIMES: Final = ("timestamp", "timestamp_ntz", "date")
 
 _WHOLE_FRACTION = re.compile(r"(-?[0-9]+)\.0+")
 _SECONDS = re.compile(r"-?[0-9]{1,18}")
@@ -48,12 +45,15 @@ def whole_text(value: Any) -> str | None:
 
 
 @cache
-def text_reader(type_name: str) -> Callable[[str | None], str | None]:
+def text_reader(kind: ColumnType) -> Callable[[str | None], str | None]:
     """What makes a simple value's text one that the declared types read."""
-    if type_name == "boolean":
-        return lambda text: None if text is None else _TRUTHS.get(text, text)
-    if type_name in TIMES:
-        return _day if type_name == "date" else _moment
+    match kind:
+        case Boolean():
+            return lambda text: None if text is None else _TRUTHS.get(text, text)
+        case Date():
+            return _day
+        case Timestamp():
+            return _moment
     return lambda text: text
 
 
@@ -100,29 +100,27 @@ def is_two_lists(value: Any) -> bool:
 Spell: TypeAlias = Callable[[Any], "str | None"]
 """From a value as JSON has it to its text; None for null."""
 
+_NUMBERS = (WholeNumber, DecimalNumber, FloatingNumber)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 @cache
 def speller(type_name: str) -> Spell:
     """What spells values of a declared type."""
-    inner = judges.element(type_name)
-    if inner is not None:
-        return _list_speller(inner, has_order=not is_set(type_name))
-    pair = judges.entries(type_name)
-    if pair is not None:
-        return _map_speller(*pair)
-    return _one_speller(type_name)
+    kind = column_type(type_name)
+    if isinstance(kind, Array):
+        return _list_speller(kind)
+    return _map_speller(kind) if isinstance(kind, Map) else _one_speller(kind)
 
 
 @cache
 def minus_speller(type_name: str) -> Spell:
     """The same of what is taken away: of a map the keys may stand alone, in a list or as ``keylist``."""
     usual = speller(type_name)
-    pair = judges.entries(type_name)
-    if pair is None:
+    kind = column_type(type_name)
+    if not isinstance(kind, Map):
         return usual
-    key = _one_speller(pair[0])
+    key = _one_speller(kind.key)
 
     def spell(value: Any) -> str | None:
         keys = value
@@ -135,17 +133,19 @@ def minus_speller(type_name: str) -> Spell:
     return spell
 
 
-def _one_speller(type_name: str) -> Spell:
+def _one_speller(kind: ColumnType) -> Spell:
     """For a simple type, or a tuple whose fields are named."""
-    fields = judges.fields(type_name)
-    if fields:
-        return _tuple_speller(fields)
-    if type_name in WHOLE:
-        return whole_text
-    if type_name == "boolean" or type_name in TIMES:
-        read = text_reader(type_name)
-        return lambda value: read(whole_text(value))
-    return _text_or_tuple if type_name == "string" else as_text
+    match kind:
+        case Struct():
+            return _tuple_speller(kind)
+        case WholeNumber():
+            return whole_text
+        case String():
+            return _text_or_tuple
+        case Boolean() | Date() | Timestamp():
+            read = text_reader(kind)
+            return lambda value: read(whole_text(value))
+    return as_text
 
 
 def _text_or_tuple(value: Any) -> str | None:
@@ -162,21 +162,21 @@ def _shown(value: Any) -> str:
     return "null" if value is None else str(as_text(value))
 
 
-def _list_speller(inner: str, *, has_order: bool) -> Spell:
-    item = _item_speller(inner)
+def _list_speller(kind: Array) -> Spell:
+    item = _item_speller(kind.element)
 
     def spell(value: Any) -> str | None:
         if type(value) is not list:
             return as_text(value)
         items = [item(one) for one in value]
         # A set has no order: another delivery may have another one.
-        return f"[{','.join(items if has_order else sorted(items))}]"
+        return f"[{','.join(sorted(items) if kind.is_set else items)}]"
 
     return spell
 
 
-def _map_speller(key_type: str, value_type: str) -> Spell:
-    key, item = _one_speller(key_type), _item_speller(value_type)
+def _map_speller(kind: Map) -> Spell:
+    key, item = _one_speller(kind.key), _item_speller(kind.item)
 
     def spell(value: Any) -> str | None:
         entries = entries_of(value)
@@ -190,14 +190,15 @@ def _map_speller(key_type: str, value_type: str) -> Spell:
     return spell
 
 
-def _tuple_speller(fields: dict[str, str]) -> Spell:
+def _tuple_speller(tuple_type: Struct) -> Spell:
     """For a tuple whose fields are declared: a JSON object of them; what has not exactly these is no tuple."""
+    fields = tuple_type.fields
     marks = [
         re.compile(rf"{before}{re.escape(name)}\s*: ?", re.ASCII)
         for name, before in zip(fields, (r"\s*", *[r",\s*"] * (len(fields) - 1)), strict=True)
     ]
     spelled = [
-        (f"{_quoted(name)}:", kind == "string", _item_speller(kind))
+        (f"{_quoted(name)}:", isinstance(kind, String), _item_speller(kind))
         for name, kind in fields.items()
     ]
 
@@ -235,23 +236,23 @@ def _cut(text: str, marks: list[re.Pattern[str]]) -> list[str] | None:
     return None if found is None else [*parts, text[found.end() :]]
 
 
-def _item_speller(type_name: str) -> Callable[[Any], str]:
+def _item_speller(kind: ColumnType) -> Callable[[Any], str]:
     """What spells a simple value or a tuple as JSON has it within an array or an object."""
-    spell, write = _one_speller(type_name), _in_json(type_name)
-    if type_name.startswith(NUMERIC):
+    spell, write = _one_speller(kind), _in_json(kind)
+    if isinstance(kind, _NUMBERS):
         return lambda value: str(value) if type(value) is int else write(spell(value))
-    if type_name == "string":
+    if isinstance(kind, String):
         return lambda value: _quoted(value if type(value) is str else spell(value))
     return lambda value: write(spell(value))
 
 
-def _in_json(type_name: str) -> Callable[[str | None], str]:
+def _in_json(kind: ColumnType) -> Callable[[str | None], str]:
     """What writes a simple value's text as JSON: numbers, truths and tuples bare, everything else in quotes."""
-    if type_name.startswith(NUMERIC):
+    if isinstance(kind, _NUMBERS):
         return lambda text: text if text and _NUMBER.fullmatch(text) else _quoted(text)
-    if type_name == "boolean":
+    if isinstance(kind, Boolean):
         return lambda text: text if text == "true" or text == "false" else _quoted(text)
-    if judges.fields(type_name):
+    if isinstance(kind, Struct):
         return lambda text: text if text and text.startswith("{") else _quoted(text)
     return _quoted
 
@@ -334,4 +335,5 @@ def joined_text(names: Sequence[str], attributes: Mapping[str, str], mark: str) 
 def _part(name: str, type_name: str | None) -> Part | None:
     if type_name is None:
         return None
-    return Part(name, text_reader(type_name), judge_of(type_name))
+    kind = column_type(type_name)
+    return Part(name, text_reader(kind), kind.judge)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.feeds.column_types import UnknownType
 from orchestration.feeds.load import load_feed
 from orchestration.feeds.tigergraph import attribute_type
+from transforms.column_types.column_type import UnknownType
 from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import Feed
 
