@@ -205,9 +205,9 @@ def test_a_table_and_its_history_can_be_described(lake: Lake) -> None:
 
 def test_a_table_that_is_not_there_is_named(lake: Lake) -> None:
     with pytest.raises(QueryRefused) as caught:
-        rows_of(lake, "SELECT * FROM gold.shop.persons")
+        rows_of(lake, "SELECT * FROM gold.shop.peeple")
     assert str(caught.value) == (
-        f"gold.shop.persons: there is no such table in {lake.warehouse}; did you mean gold.shop.people."
+        f"gold.shop.peeple: there is no such table in {lake.warehouse}; did you mean gold.shop.people."
         " Tables: gold.shop.order details, gold.shop.people, silver.shop, bronze.shop."
     )
 

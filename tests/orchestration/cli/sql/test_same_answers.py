@@ -324,7 +324,7 @@ LEFT_TO_SPARK = [
     "SELECT id FROM gold.shop.people WHERE ratio <=> 0",
     "SELECT o.* FROM gold.shop.people JOIN gold.shop.orders o USING (id)",
     "SELECT 1 FROM gold.shop.people a, gold.shop.people b RIGHT JOIN gold.shop.orders o ON o.id = b.id",
-    "SELECT key FROM gold.shop.people LATERAL VIEW explode(pairs)",
+    "SELECT id FROM gold.shop.people WHERE day IN ('2025-11-19', '2024-02-29')",
     "SELECT coalesce(day, '2025-01-01') FROM gold.shop.people",
 ]
 WRITTEN_OUT = [
@@ -337,7 +337,7 @@ WRITTEN_OUT = [
     "SELECT count(*) FROM gold.shop.marked VERSION AS OF 0",
     "SELECT id, id FROM gold.shop.people ORDER BY id",
     "SELECT 5 AS n UNION SELECT id FROM gold.shop.people INTERSECT SELECT 2 UNION ALL SELECT 2 ORDER BY n",
-    "SELECT id FROM gold.shop.people WHERE day IN ('2025-11-19', '2024-02-29') ORDER BY id",
+    "SELECT key FROM gold.shop.people LATERAL VIEW explode(pairs) ORDER BY key",
 ]
 
 
@@ -450,7 +450,7 @@ def test_tables_are_listed_and_one_that_is_not_there_is_named(
 ) -> None:
     query.query("show tables;", str(folder), "csv")
     names = capsys.readouterr().out.split()
-    assert names[:2] == ["table", "gold.shop.nobody"]
+    assert names[0] == "table" and {"gold.shop.nobody", "gold.shop.people"} <= {*names}
     with pytest.raises(QueryRefused, match=r"there is no such table in .*; did you mean"):
         in_this_process(lake_of(str(folder), {}), "SELECT * FROM gold.shop.peeple")
     with pytest.raises(QueryRefused, match="`weir status --details` names those of each feed"):
