@@ -357,7 +357,7 @@ class Translation:
         """LATERAL VIEW, and a LATERAL that calls a generator."""
         _only(node, "this", "view", "outer", "alias")
         alias = node.args.get("alias")
-        if alias is None:
+        if alias is None or (node.args.get("view") and not alias.this):
             raise LeftToSpark("LATERAL without a name")
         tables = ((alias.name,),) if alias.this else ()
         names = _names(alias.args.get("columns") or ())

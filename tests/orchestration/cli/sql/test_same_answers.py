@@ -325,6 +325,7 @@ LEFT_TO_SPARK = [
     "SELECT o.* FROM gold.shop.people JOIN gold.shop.orders o USING (id)",
     "SELECT 1 FROM gold.shop.people a, gold.shop.people b RIGHT JOIN gold.shop.orders o ON o.id = b.id",
     "SELECT id FROM gold.shop.people WHERE day IN ('2025-11-19', '2024-02-29')",
+    "SELECT key FROM gold.shop.people LATERAL VIEW explode(pairs)",
     "SELECT coalesce(day, '2025-01-01') FROM gold.shop.people",
 ]
 WRITTEN_OUT = [
@@ -337,7 +338,7 @@ WRITTEN_OUT = [
     "SELECT count(*) FROM gold.shop.marked VERSION AS OF 0",
     "SELECT id, id FROM gold.shop.people ORDER BY id",
     "SELECT 5 AS n UNION SELECT id FROM gold.shop.people INTERSECT SELECT 2 UNION ALL SELECT 2 ORDER BY n",
-    "SELECT key FROM gold.shop.people LATERAL VIEW explode(pairs) ORDER BY key",
+    "SELECT key FROM gold.shop.people LATERAL VIEW explode(pairs) AS pair ORDER BY key",
 ]
 
 
