@@ -86,8 +86,8 @@ LONG: Final[Mapping[str, int]] = {
     "tests/journeys/test_secrets.py::test_no_secret_is_printed_or_kept": 180,
     # Much of Spark's work for one fact.
     "tests/assets/storage/test_hostile_tables.py::test_every_statement_is_about_its_own_table": 16,
-    "tests/assets/silver/test_shards.py::test_many_windows_at_once_are_few_files": 16,
-    "tests/assets/silver/test_batches_are_bounded.py"
+    "tests/assets/silver/test_frames.py::test_many_windows_at_once_are_few_files": 16,
+    "tests/assets/silver/test_frames.py"
     "::test_what_records_take_is_known_from_files_that_are_much_smaller": 50,
     "tests/assets/gold/test_change_feed.py::test_a_feed_that_is_asked_for_comes_and_stays": 33,
     "tests/assets/gold/test_masks.py::test_gold_and_history_are_made_again_under_masks_and_under_another_key": 46,

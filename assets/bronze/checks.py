@@ -57,14 +57,13 @@ def offset_checks(
     return kept_counts(lake, feed, feed_key("bronze", feed).path, found, windows)
 
 
-# Operations that a source says it has written, and that are not between the records of its files; and the check.
-# Sources number their operations by running totals, of which no page says whether they go on over a restart, or are
-# one for each table. So an object is looked at by itself, and only a jump in both readings is a gap; and nobody is
-# warned who has not asked for it.
+# Operations that a source says it has written, and that no file has. Sources number them by running totals, of which no
+# page says whether they go on over a restart, or are one for each table. So an object is looked at by itself, and only
+# a jump in both readings is a gap.
 
 
 SHOWN = 10
-"""So many of the gaps are named."""
+"""Maximum number of gaps that are named."""
 
 _READ = pa.schema(
     [BRONZE_ARROW.field(name) for name in ("object", "generation", "line", "payload")]
@@ -73,7 +72,7 @@ _READ = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Before this line of an object so many operations are missing, by the totals of its source."""
+    """How many operations are missing before a line of an object, by the totals of its source."""
 
     object: str
     line: int

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
 from assets.control import ledger, progress
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
-from assets.landing.read_objects import read_here, read_objects
+from assets.landing.read_objects import read_in_process, read_objects
 from assets.landing.spark_source import raise_clearly
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
@@ -48,12 +51,9 @@ def arrivals(
 ) -> LandingDiff:
     """List the landing and compare it with bronze. It reads no object and writes nothing.
 
-    Args:
-        feed: its landing is listed.
-        read: what bronze holds of the objects with these names, in whatever window: one that was overwritten may have
-            been in another window before.
-        windows: this run's windows; None for all.
-        look_elsewhere: list the other windows, too, and fill ``waiting``.
+    ``read``: what bronze holds of the objects with these names, in whatever window: one that was overwritten may have
+    been in another window before. ``windows``: this run's; None for all. ``look_elsewhere``: list the other windows,
+    too, and fill ``waiting``.
     """
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
@@ -103,22 +103,33 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
             there = {(one.window, one.name, one.generation) for one in found.seen}
             progress.forget_unreadable(lake, feed, there)
         if found.new or held.version < 0:
-            found = replace(found, executor=_append(lake, feed, found.new, held.version))
+            executor = append_new(
+                *(lake, feed, held.version),
+                lambda: read_in_process(feed, found.new, lake.choice, lake.limits),
+                lambda: read_objects(lake.spark, feed, found.new, lake.limits),
+            )
+            found = replace(found, executor=executor)
             ledger.catch_up(lake, feed)
         return found
 
 
-def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject], seen: int) -> str:
-    """Add the records of these objects in one commit; returns which executor has read them.
+def append_new(
+    lake: Lake,
+    feed: Feed,
+    seen: int,
+    read: Callable[[], pa.Table | None],
+    read_by_spark: Callable[[], DataFrame],
+) -> str:
+    """Add what is read to bronze, in one commit; returns which executor has read it.
 
-    ``seen``: bronze's version that says which objects are new.
+    ``seen``: bronze's version that says what is new. ``read`` reads in this process, or gives None for Spark's work.
     """
     bronze = lake.in_process_table(Layer.BRONZE, feed.name)
-    rows = read_here(feed, objects, lake.choice, lake.limits) if bronze.may_be_written else None
+    rows = read() if bronze.may_be_written else None
     if rows is not None:
         bronze.append(rows, ["window"], seen=seen)
         return IN_PROCESS
     with raise_clearly():
-        frame = read_objects(lake.spark, feed, objects, limits=lake.limits)
+        frame = read_by_spark()
         lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)
     return SPARK

@@ -11,16 +11,16 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
 from assets.bronze.checks import offset_gaps_in
+from assets.bronze.from_objects import append_new
 from assets.control import ledger
-from assets.executors.choice import IN_PROCESS, SPARK
 from assets.landing import kafka
 from assets.landing.kafka_offsets import Range
-from assets.landing.read_topics import read_here, read_ranges
-from assets.landing.spark_source import raise_clearly
+from assets.landing.read_topics import read_in_process, read_ranges
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from assets.wording import counted
@@ -77,7 +77,11 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
         executor = None
         if found.ranges or seen < 0:
             with reporting(feed, found.ranges, report) as folder:
-                executor = _append(lake, feed, found.ranges, folder, seen)
+                executor = append_new(
+                    *(lake, feed, seen),
+                    partial(read_in_process, feed, found.ranges, lake.choice, folder),
+                    lambda: read_ranges(lake.spark, feed, found.ranges, folder),
+                )
             ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)
         compacted = kafka.compacted_topics(feed)
@@ -91,22 +95,6 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
                 found.ranges, by_partition, {line.split()[1] for line in compacted}
             )
         return AppendedRecords(records, found.ranges, warnings, gaps, executor)
-
-
-def _append(lake: Lake, feed: Feed, ranges: Sequence[Range], progress: str, seen: int) -> str:
-    """Add the records of these offsets in one commit; returns which executor has read them.
-
-    ``progress``: a folder for notes of how far reading is. ``seen``: bronze's version that says which offsets are new.
-    """
-    bronze = lake.in_process_table(Layer.BRONZE, feed.name)
-    rows = read_here(feed, ranges, lake.choice, progress) if bronze.may_be_written else None
-    if rows is not None:
-        bronze.append(rows, ["window"], seen=seen)
-        return IN_PROCESS
-    with raise_clearly():
-        frame = read_ranges(lake.spark, feed, ranges, progress)
-        lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)
-    return SPARK
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from transforms.display import Markdown, bullets
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window
 from transforms.moments import moment_of
-from transforms.silver.transactions import OpenEvent, TransactionState, state_of
+from transforms.silver.transactions import TransactionEvent, TransactionState, state_of
 
 OPEN = T.StructType(
     [
@@ -177,13 +177,17 @@ def states_of(
         yield state_of(name, (event for _, event in events), unread)
 
 
-def _events_by_transaction(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, OpenEvent]]:
+def _events_by_transaction(
+    batches: Iterable[pa.RecordBatch],
+) -> Iterator[tuple[str, TransactionEvent]]:
     for batch in batches:
         micros = batch.column("event_at").cast(pa.int64())
-        named = {name: batch.column(name).to_pylist() for name in OpenEvent._fields}
+        named = {name: batch.column(name).to_pylist() for name in TransactionEvent._fields}
         named |= {"event_at": micros.to_pylist(), "log_position": map(tuple, named["log_position"])}
-        cells = zip(*(named[name] for name in OpenEvent._fields), strict=True)
-        yield from zip(batch.column("id").to_pylist(), map(OpenEvent._make, cells), strict=True)
+        cells = zip(*(named[name] for name in TransactionEvent._fields), strict=True)
+        yield from zip(
+            batch.column("id").to_pylist(), map(TransactionEvent._make, cells), strict=True
+        )
 
 
 def _states_by_spark(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from confluent_kafka import (
     Consumer,
@@ -217,7 +217,9 @@ def broker_answers(
         UnreadableLanding: it does not, or says no.
     """
     deadline = monotonic() + PATIENCE
-    while _wait(futures.values()) and monotonic() < deadline and not client_errors.are_final:
+    while not all(future.done() for future in futures.values()):
+        if monotonic() >= deadline or client_errors.are_final:
+            break
         client.poll(0.05)
     found = {}
     for asked, future in futures.items():
@@ -234,10 +236,6 @@ def broker_answers(
     return found
 
 
-def _wait(futures: Iterable[Future[Any]]) -> bool:
-    return not all(future.done() for future in futures)
-
-
 def fitting_records(count: int, size: int, before: int) -> int:
     """How many records the next call asks for, by the number and size of those that came of the last one."""
     if not count:
@@ -245,7 +243,7 @@ def fitting_records(count: int, size: int, before: int) -> int:
     return max(1, min(MANY, 2 * before, CALL_BYTES // max(1, size // count)))
 
 
-# What the topics of a feed hold, what of it was read, and so which offsets are to be read.
+# What topics hold, and which of it is to be read.
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,9 +391,8 @@ def backlog_of(
     return Backlog(tuple(ranges), (*warnings, *undecided_topics(partitions)))
 
 
-# The windows of a topic's newest records, found without Spark and without writing anything.
-# Timestamps that producers give come in any order, so that no offset can be looked up by time: whoever wants to know
-# the windows of records has to read them. One look is bounded in time; the rest follows with the next.
+# The windows of a topic's newest records. Timestamps that producers give come in any order, so that no offset can be
+# looked up by time: whoever wants to know the windows has to read the records. One look is bounded in time.
 
 
 SECONDS = 20.0
@@ -403,30 +400,16 @@ SECONDS = 20.0
 
 
 def named_partition(partition: str, topic_id: str) -> str:
-    """A partition's name among the offsets seen.
-
-    It has the topic's id, for a topic that was deleted and created again begins at offset 0.
-    """
+    """A partition's name among the offsets seen: a topic that was created again has another id, and begins at 0."""
     return f"{partition} {topic_id}"
 
 
-class NewRecords(NamedTuple):
-    """The windows of new records, the offsets seen now (by ``named``), and a line for each open transaction."""
-
-    windows: set[str]
-    offsets: dict[str, int]
-    undecided: tuple[str, ...]
-
-
-def new_windows(feed: Feed, seen: Mapping[str, int]) -> NewRecords:
-    """Look at the feed's topics as they are now, from the offsets ``seen`` (by ``named``) on.
-
-    Raises:
-        UnreadableLanding: the broker does not answer, or refuses.
-    """
+def new_windows(
+    feed: Feed, seen: Mapping[str, int]
+) -> tuple[set[str], dict[str, int], tuple[str, ...]]:
+    """``windows_in`` the feed's topics as they are now, and a line for each open transaction."""
     partitions = look_at_topics(feed)
-    found = windows_in(feed, partitions, seen, SECONDS)
-    return NewRecords(*found, undecided_topics(partitions))
+    return *windows_in(feed, partitions, seen, SECONDS), undecided_topics(partitions)
 
 
 def windows_in(
@@ -434,11 +417,8 @@ def windows_in(
 ) -> tuple[set[str], dict[str, int]]:
     """The windows of records behind the offsets ``seen`` in these partitions, and the offsets seen now.
 
-    Args:
-        feed: whose topics these are.
-        partitions: as they are now (``topics.look``).
-        seen: the next offset of each partition, by ``named``; 0 where it is missing.
-        seconds: reading stops after so long, wherever it is then.
+    ``seen``: the next offset of each partition, by ``named_partition``; 0 where it is missing. Reading stops after so
+    many ``seconds``, wherever it is then.
 
     Raises:
         UnreadableLanding: the broker does not answer, or refuses.

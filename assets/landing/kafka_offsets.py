@@ -81,14 +81,12 @@ def _cut(one: Range, most: int) -> list[Range]:
     ]
 
 
-# The window of a Kafka record: that of its timestamp, whoever gave it, the producer or the broker.
-# A record without a timestamp, with an impossible one, or with one before the first window is in the first window:
-# only the record itself may decide, so that it lands in the same window whenever it is read.
+# The window of a Kafka record is that of its timestamp, whoever gave it. A record without one, with an impossible one,
+# or with one before the first window is in the first window: only the record itself may decide, whenever it is read.
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_END = datetime(9999, 12, 31, tzinfo=UTC)
-_LAST = (_END - _EPOCH) // timedelta(milliseconds=1)
+_LAST = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def moment_of(milliseconds: int | None) -> datetime:

@@ -37,9 +37,6 @@ def open_landing(feed: Feed, default_files: Sequence[str] = ("**",)) -> Landing:
     return FolderLanding(feed, globs, Path(rest if separator else feed.landing))
 
 
-# A landing that is a local folder.
-
-
 class FolderLanding:
     """Files under a local folder; the generation is size and modification time."""
 
@@ -59,16 +56,19 @@ class FolderLanding:
                 key=attrgetter("name"),
             )
         for name, file, leads_to in files:
-            status = None
+            shown = objects.shown_path(name)
             if leads_to is not None:
-                self.left_out.add_link(objects.shown_path(name), leads_to)
+                self.left_out.add_link(shown, leads_to)
                 continue
-            if not (reason := self._reason_to_leave_out(name)):
+            reason = reason_to_leave_out(name, self._globs)
+            if name != shown:
+                reason = "its name is not valid UTF-8"
+            status = None
+            if reason is None:
                 with self._faults_made_clear(file.path):
                     status = _status_of_file(file)
             if status is None:
-                reason = reason or "no regular file, or a link to nothing"
-                self.left_out.add(objects.shown_path(name), reason)
+                self.left_out.add(shown, reason or "no regular file, or a link to nothing")
                 continue
             modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
             window = window_of(name, modified_at, self._feed.window, self._feed.window_path)
@@ -90,11 +90,6 @@ class FolderLanding:
                 # Written to while it was read: read again what it has become.
                 before = after
                 file.seek(0)
-
-    def _reason_to_leave_out(self, name: str) -> str | None:
-        if name != objects.shown_path(name):
-            return "its name is not valid UTF-8"
-        return reason_to_leave_out(name, self._globs)
 
     @contextmanager
     def _faults_made_clear(self, path: Path | str) -> Iterator[None]:
@@ -127,12 +122,11 @@ def _generation(status: os.stat_result) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}"
 
 
-# A landing that is a prefix of an S3 bucket.
-# Credentials and endpoints are the usual AWS ones and are never taken from a feed, nor shown.
-
-
 class S3Landing:
-    """Objects under a prefix of a bucket; the generation is the ETag."""
+    """Objects under a prefix of a bucket; the generation is the ETag.
+
+    Credentials and endpoints are the usual AWS ones and are never taken from a feed, nor shown.
+    """
 
     def __init__(self, feed: Feed, globs: Sequence[str], bucket: str, prefix: str) -> None:
         self._feed, self._globs = feed, globs

@@ -39,6 +39,7 @@ _OF_PART = {
 }
 
 _SHOWN = 20
+"""Maximum number of objects that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,9 @@ def reason_to_leave_out(name: str, globs: Sequence[str]) -> str | None:
     return None
 
 
-# Listing a landing for some days only: folders of other days are not listed, and no object of these days is missed.
-# A folder whose path has a date holds objects of that day alone, whatever lies below it (``day_of_folder``). Folders
-# without a date are listed level by level: objects without a date in their path are of the day of their last change,
-# and may lie anywhere. Where that takes too many requests, everything is listed.
-
+# Listing some days only. A folder whose path has a date holds objects of that day alone (``day_of_folder``). Folders
+# without one are listed level by level: objects without a date in their path are of the day of their last change, and
+# may lie anywhere. Where that takes too many requests, everything is listed.
 
 Days = Collection[str]
 """Days as windows write them, ``2026-11-20``."""
@@ -227,10 +226,8 @@ def files_of_days(root: Path, days: Days | None, window_path: str | None) -> Ite
                 folders.append((name + "/", entry.path))
 
 
-# Staying inside a landing's folder: where a link leads, and opening a file that no link takes out of the folder.
-# Whoever may put drops into a folder may put links there, too, and Weir may read more than they may. So a link is
-# followed where it ends inside the folder, and nowhere else.
-
+# Links. Whoever may put drops into a folder may put links there, too, and Weir may read more than they may. So a link
+# is followed where it ends inside the landing's folder, and nowhere else.
 
 REMEDY = "Put the file itself into the landing, or mount its folder there: a mount is no link."
 """What to do about it, where these drops are wanted."""

@@ -22,7 +22,7 @@ from transforms.feed.paths import date_in_path
 from transforms.formats import FORMATS
 
 MOST_LISTED = 10_000
-"""So many objects are listed at most: one listing of S3 returns a thousand."""
+"""Maximum number of objects that are listed: one listing of S3 returns a thousand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,24 +34,21 @@ def read_objects(
     spark: SparkSession,
     feed: Feed,
     objects: Sequence[LandedObject],
-    *,
     limits: Limits = DEFAULT_LIMITS,
-    split: Split | None = None,
 ) -> DataFrame:
-    """One row per record of these objects (see ``BRONZE``), cut by ``split`` or else as the feed's format says.
-
-    Lazy: see ``read_parts``.
-    """
-    cut = split if split is not None else FORMATS[feed.format].split
-    parts = packed(objects, 2 * spark.sparkContext.defaultParallelism)
-    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), cut, limits))
+    """One row per record of these objects (see ``BRONZE``). Lazy: see ``read_parts``."""
+    parts, split = (
+        packed(objects, 2 * spark.sparkContext.defaultParallelism),
+        FORMATS[feed.format].split,
+    )
+    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), split, limits))
 
 
 class _Larger(WeirError):
     """An object inflates to more than is read in this process."""
 
 
-def read_here(
+def read_in_process(
     feed: Feed,
     objects: Sequence[LandedObject],
     choice: Choice,
@@ -69,7 +66,7 @@ def read_here(
 
 
 def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObject, ...]]:
-    """The objects in at most so many parts of about equal size; of many windows, each whole in one part.
+    """The objects in ``most`` parts or fewer, of about equal size; of many windows, each whole in one part.
 
     Every part writes a file for each of its windows, so that a window in four parts would be four files.
     """
@@ -108,15 +105,8 @@ def rows_of(
 ) -> Iterator[tuple[object, ...]]:
     """The records of some objects as rows of bronze, read through one landing.
 
-    Args:
-        feed: its landing is read.
-        split: cuts an object's bytes into records.
-        limits: of objects and records.
-        objects: they are read in this order.
-        most: no object may inflate to more bytes.
-
     Raises:
-        _Larger: an object does.
+        _Larger: an object inflates to more than ``most`` bytes.
     """
     landing = open_landing(feed)
     for one in objects:
@@ -129,14 +119,8 @@ def rows_of(
             for record in records_of(feed, one.name, data, split=split, limits=limits):
                 reading.line = record.line
                 yield (
-                    *where,
-                    record.line,
-                    record.byte_offset,
-                    record.header,
-                    record.payload,
-                    record.defect,
-                    one.modified_at,
-                    *_NO_KEY,
+                    *(*where, record.line, record.byte_offset, record.header),
+                    *(record.payload, record.defect, one.modified_at, *_NO_KEY),
                 )
             if not reading.line:
                 yield (*where, 0, 0, None, None, None, one.modified_at, *_NO_KEY)

@@ -34,7 +34,7 @@ UNREADABLE_HEADERS: list[tuple[str, bytes | None]] = [("weir: a header's name is
 """What stands in place of headers that the Kafka client cannot read."""
 
 MOST_RANGES = 16
-"""Of so many partitions records are read in this process by itself: one partition is read after another."""
+"""Maximum number of partitions that are read in this process: one is read after another."""
 
 # Seconds that one call may wait for as much as it was asked for.
 _WAIT = 0.2
@@ -51,7 +51,7 @@ def read_ranges(
     return read_parts(spark, parts, partial(rows_of, feed.without_secret(), progress, SILENCE))
 
 
-def read_here(
+def read_in_process(
     feed: Feed, ranges: Sequence[Range], choice: Choice, progress: str | None = None
 ) -> pa.Table | None:
     """``read_ranges`` in this process (``BRONZE_ARROW``), which starts no Spark; None where that is Spark's work.

@@ -2,7 +2,7 @@
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
@@ -55,19 +55,20 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         refuse_unknown(feed)
         started = monotonic()
         made = derive.derive(lake, feed, windows)
-        seconds = round(monotonic() - started, 1)
         context.log.info(summary(feed, summed(made.accounts)) + done_by(made.executor))
-        of_windows = by_window(made.accounts)
-        old = {one.window: one.age for one in lags(feed, made.accounts, datetime.now(UTC))}
+        of_windows: dict[str, list[StoredAccount]] = {}
+        for row in made.accounts:
+            of_windows.setdefault(row["window"], []).append(row)
+        ages = {
+            one.window: {"source_lag_seconds": round(one.age.total_seconds(), 1)}
+            for one in lags(feed, made.accounts, datetime.now(UTC))
+        }
         feed_assets.add_to_windows(
             context,
             silver_key,
+            {name: facts(accounts) | ages.get(name, {}) for name, accounts in of_windows.items()},
             {
-                window: facts(accounts) | source_lag(old.get(window))
-                for window, accounts in of_windows.items()
-            },
-            {
-                "seconds": seconds,
+                "seconds": round(monotonic() - started, 1),
                 EXECUTOR: made.executor,
                 "data_docs": dg.MetadataValue.url(link_to(feed.name)),
             },
@@ -110,14 +111,6 @@ def specs_of(feed: Feed) -> list[dg.AssetSpec]:
     ]
 
 
-def by_window(accounts: Sequence[StoredAccount]) -> dict[str, list[StoredAccount]]:
-    """The accounts of each window."""
-    found: dict[str, list[StoredAccount]] = {}
-    for row in accounts:
-        found.setdefault(row["window"], []).append(row)
-    return found
-
-
 def summed(accounts: Sequence[StoredAccount]) -> dict[str, int]:
     """The sums of the accounts' counts, by name."""
     return {name: sum(row[name] for row in accounts) for name in COUNTS}
@@ -130,13 +123,13 @@ def facts(accounts: Sequence[StoredAccount]) -> dict[str, float | dg.MetadataVal
         "dagster/partition_row_count": total["changes"] + total["control"] + total["derived"],
         **total,
         "accounting": markdown_metadata(as_table(accounts)),
-        "accounts": dg.MetadataValue.json([account(row) for row in accounts]),
+        "accounts": dg.MetadataValue.json(
+            [{name: row[name] for name in _OF_ACCOUNT} for row in accounts]
+        ),
     }
 
 
-def source_lag(age: timedelta | None) -> dict[str, float]:
-    """How old the newest event of a window was when the window ended; nothing where its events have no times."""
-    return {} if age is None else {"source_lag_seconds": round(age.total_seconds(), 1)}
+_OF_ACCOUNT = ("window", "table", "source_table", "declared", *COUNTS)
 
 
 def summary(feed: Feed, total: Mapping[str, int]) -> str:
@@ -152,11 +145,6 @@ def summary(feed: Feed, total: Mapping[str, int]) -> str:
     )
 
 
-def account(row: StoredAccount) -> dict[str, object]:
-    """One row of the accounts as plain JSON."""
-    return {name: row[name] for name in ("window", "table", "source_table", "declared", *COUNTS)}
-
-
 def as_table(accounts: Sequence[StoredAccount]) -> Markdown:
     """The accounts as a table: one line per window and table."""
     head = ["window", "table", *OUTCOMES, "events"]
@@ -166,8 +154,7 @@ def as_table(accounts: Sequence[StoredAccount]) -> Markdown:
 
 def silver_check_specs(feed: Feed) -> list[dg.AssetCheckSpec]:
     """The built-in checks of the feed's silver, and those that its file adds."""
-    key = feed_key("silver", feed)
-    suite = declared_checks.suite_of(feed, "silver")
+    key, suite = feed_key("silver", feed), declared_checks.suite_of(feed, "silver")
     return [
         *checks.specs_of_rules(key.path, silver_rules(feed)),
         *declared_checks.specs_of_suite(key, suite),

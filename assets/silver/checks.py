@@ -38,11 +38,10 @@ TO_QUARANTINE = ("quarantined", "too_late", "derived_quarantined")
 """The outcomes of which quarantine keeps a row."""
 
 FEW_LATE = 10
-"""In a window that has other events, too, so many of a table may be too late: of a small window they are soon most."""
+"""Maximum number of a table's events that may be too late in a window that has others: of few they are soon most."""
 
-
-FEW_REFUSED = 20
-"""So many records of a table may be in quarantine, whatever share of it they are."""
+FEW_QUARANTINED = 20
+"""From this number of a table's records on their share of it counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,7 @@ class Findings:
     ``feed``: with its recorded decisions. ``accounts``: one row per window and table. ``landed``: how many records
     bronze has of these windows; ``written`` and ``quarantined``: how many rows the commits of silver and of quarantine
     say that they wrote. ``falls``: the log files that end before an earlier one does (``log_resets.falls``).
-    ``restarts``: where positions of a table began again.
-    ``unordered``: snapshots that nothing puts in order. ``late``:
+    ``restarts``: where positions of a table began again. ``unordered``: snapshots that nothing puts in order. ``late``:
     those of the accounts in which most events come too late (``mostly_late``). ``stale``: the windows whose newest
     event was too old (``stale_lags``). ``conflicts``: where some of the events stand that contradict others.
     ``dismissed``: how many of the quarantined events a person has dismissed. ``open``: the transactions of all windows
@@ -91,7 +89,7 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.SNAPSHOTS_ARE_IN_ORDER.name: len(findings.unordered),
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"] - findings.dismissed,
-        rules.MOST_EVENTS_ARE_TAKEN.name: sum(mostly_refused(findings).values()),
+        rules.MOST_EVENTS_ARE_TAKEN.name: sum(mostly_quarantined(findings).values()),
         rules.TABLES_ARE_DECLARED.name: sum(
             row["changes"] for row in accounts if row["declared"] is None
         ),
@@ -103,7 +101,10 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.NO_CONFLICTING_PAYLOADS.name: sum(
             row["warnings"].get(duplicates.CONFLICT, 0) for row in accounts
         ),
-        **warnings_of(feed, accounts),
+        **{
+            warning.rule: sum(row["warnings"].get(warning.word, 0) for row in accounts)
+            for warning in FORMATS[feed.format].warnings
+        },
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(findings.open),
         rules.NO_TRANSACTION_IS_OVERDUE.name: len(findings.overdue),
     }
@@ -121,17 +122,17 @@ def _miscounted(findings: Findings, total: Mapping[str, int]) -> int:
     )
 
 
-def mostly_refused(findings: Findings) -> dict[str, int]:
+def mostly_quarantined(findings: Findings) -> dict[str, int]:
     """By table how many of its events are in quarantine, where these are most of what the run brings of it."""
-    events, refused = Counter[str](), Counter[str]()
+    events, quarantined = Counter[str](), Counter[str]()
     for row in findings.accounts:
         name = row["table"] or _NO_TABLE
         events[name] += row["events"] - row["duplicates"]
-        refused[name] += row["quarantined"]
+        quarantined[name] += row["quarantined"]
     most = {
         name: count
-        for name, count in refused.items()
-        if count >= FEW_REFUSED and 2 * count >= events[name]
+        for name, count in quarantined.items()
+        if count >= FEW_QUARANTINED and 2 * count >= events[name]
     }
     return most if sum(most.values()) > findings.dismissed else {}
 
@@ -170,19 +171,10 @@ def mostly_late(
 def is_wholly_late(account: StoredAccount) -> bool:
     """Whether all events of a table in a window came too late, its repeats left aside.
 
-    Where there are more repeats than late events that is no sign of a wrong compaction watermark: somebody delivered
-    old events again, among them some that had been missing.
+    More repeats than late events are no sign of a wrong watermark: somebody delivered old events again.
     """
     late: int = account["too_late"]
     return not account["changes"] and late >= max(1, account["duplicates"])
-
-
-def warnings_of(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, int]:
-    """The events with each of the format's warnings, by the rule that it breaks."""
-    return {
-        warning.rule: sum(row["warnings"].get(warning.word, 0) for row in accounts)
-        for warning in FORMATS[feed.format].warnings
-    }
 
 
 def samples(lake: Lake, findings: Findings) -> dict[str, Markdown]:
@@ -253,23 +245,25 @@ def _samples_of_facts(findings: Findings) -> dict[str, Markdown]:
         {str(row["source_table"]) for row in accounts if row["declared"] is None and row["changes"]}
     )
     fallen = [_fell(findings.feed, row) for row in findings.falls]
-    name = findings.feed.name
     fallen += [_restarted(findings.feed, one) for one in findings.restarts]
     unordered = [
         f"{one.table}: {counted(one.rows, 'row')} in window {one.window}, behind changes of {one.before}:"
-        f" {code(snapshot_line(name, one))}"
+        f" {code(snapshot_line(findings.feed.name, one))}"
         for one in findings.unordered
     ]
-    refused = [
-        f"{name}: {count:,} of its events" for name, count in mostly_refused(findings).items()
+    quarantined = [
+        f"{name}: {count:,} of its events" for name, count in mostly_quarantined(findings).items()
     ]
     too_late = [
         f"{row['table']}: {row['too_late']:,} in window {row['window']}" for row in findings.late
     ]
     return {
         rules.NO_CONFLICTING_PAYLOADS.name: bullets(findings.conflicts),
-        rules.IS_FRESH.name: bullets(one.in_words() for one in findings.stale),
-        rules.MOST_EVENTS_ARE_TAKEN.name: bullets(refused),
+        rules.IS_FRESH.name: bullets(
+            f"{one.window}: the newest event is of {one.newest:%Y-%m-%d %H:%M:%S} UTC, {one.age} before its end"
+            for one in findings.stale
+        ),
+        rules.MOST_EVENTS_ARE_TAKEN.name: bullets(quarantined),
         rules.MOST_EVENTS_ARE_IN_TIME.name: bullets(too_late),
         rules.TABLES_ARE_DECLARED.name: bullets(undeclared),
         rules.COLUMNS_ARE_DECLARED.name: bullets(undeclared_columns(accounts)),
@@ -344,10 +338,6 @@ class WindowLag:
     newest: datetime
     age: timedelta
 
-    def in_words(self) -> str:
-        """The same in a line."""
-        return f"{self.window}: the newest event is of {self.newest:%Y-%m-%d %H:%M:%S} UTC, {self.age} before its end"
-
 
 def lags(feed: Feed, accounts: Sequence[StoredAccount], now: datetime) -> list[WindowLag]:
     """One for each window of these accounts whose events have times."""
@@ -372,7 +362,7 @@ def stale_lags(feed: Feed, accounts: Sequence[StoredAccount], now: datetime) -> 
 
 
 SHOWN: Final = 10
-"""So many lines are shown of a rule."""
+"""Maximum number of lines that are shown of a rule."""
 
 _OF_COUNT: Final = {
     "null_keys": rules.NO_NULL_KEY.name,
@@ -398,17 +388,11 @@ def _lines(accounts: Iterable[Mapping[str, Any]], count: str) -> Markdown:
 
 
 _COLUMNS: Final = (
-    "source_table",
-    "declared",
-    "operation",
-    "effect",
-    "before",
-    "after",
-    "object",
-    "event_id",
+    *("source_table", "declared", "operation", "effect"),
+    *("before", "after", "object", "event_id"),
 )
 _MOST: Final = 5_000
-"""So many changes of all these tables are looked at."""
+"""Maximum number of changes of all these tables that are looked at."""
 
 
 def proposed_from_silver(lake: Lake, feed: Feed, windows: Collection[str]) -> Proposal:

@@ -41,11 +41,8 @@ from transforms.silver.stages import (
 class Classified(Generic[Frame]):
     """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
 
-    Args:
-        run: The executor that has the rows.
-        frames: The rows (``OUTPUT``). Those whose outcome is open in one (``COVERED``) are in the next again.
-        counts: What was counted of them.
-        cached: What is kept until it is freed.
+    ``run``: the executor that has the rows. ``frames``: the rows (``OUTPUT``); those whose outcome is open in one
+    (``COVERED``) are in the next again. ``cached``: what is kept until it is freed.
     """
 
     run: Executor[Frame]
@@ -120,12 +117,7 @@ def classified(
 ) -> Classified[Frame]:
     """What becomes of these records; the outcome of changes at or below a watermark is left open (``judged``).
 
-    Args:
-        run: Who does it.
-        feed: The feed with its recorded decisions.
-        bronze: The records.
-        records: How many they are, by window.
-        compaction_watermarks: Of each gold table whose history is compacted.
+    ``records``: how many they are, by window. ``compaction_watermarks``: of each gold table whose history is compacted.
     """
     source, most = FORMATS[feed.format], sum(records.values())
     rows = _rows(run, feed, bronze, records, compaction_watermarks)
@@ -186,17 +178,13 @@ def judged(
 ) -> Classified[Frame]:
     """The same with the changes at or below a watermark: repeats of events that the base has, and others too late.
 
-    Args:
-        found: What leaves their outcome open.
-        feed: The feed with its recorded decisions.
-        with_known: Adds ``is_known`` to such changes.
-        keeps_known: Known ones stay changes (``JudgeCovered``).
+    ``with_known`` adds ``is_known`` to such changes. ``keeps_known``: as in ``JudgeCovered``.
     """
     run = found.run
     covered = with_known(found.of_kind(COVERED))
     more = run.cached(run.staged(covered, JudgeCovered(feed, keeps_known=keeps_known)))
     counts = Accounts()
-    counts.read(found.counts.text())
+    counts.add(found.counts)
     _count(run, more, counts)
     return Classified(run, [*found.frames, more], counts, [*found.cached, more])
 
@@ -204,5 +192,5 @@ def judged(
 def _count(run: Executor[Frame], rows: Frame, counts: Accounts) -> None:
     """Add the accounts that a stage's tasks have left among their rows."""
     left = run.select(run.where(rows, "kind", ACCOUNT), {"payload": "payload"})
-    for text in run.collected(left)["payload"].to_pylist():
-        counts.read(text.decode())
+    for packed in run.collected(left)["payload"].to_pylist():
+        counts.add(pickle.loads(packed))

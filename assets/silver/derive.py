@@ -67,12 +67,8 @@ def derive(
 ) -> Derived:
     """Write these windows' changes, quarantine and accounts, each in one commit, from their bronze alone.
 
-    Args:
-        lake: the warehouse that is read and written.
-        feed: the feed as its file declares it; recorded decisions are added.
-        windows: all of them are replaced.
-        judged_by: the warehouse whose compaction watermarks say which events come too late, where that is another one.
-            The proof of `weir verify` works in a scratch warehouse, which has no base rows of its own.
+    ``judged_by``: the warehouse whose compaction watermarks say which events come too late, where that is another one:
+    the proof of `weir verify` works in a scratch warehouse, which has no base rows of its own.
 
     Raises:
         SchemaChangeRefused: the feed file refuses a change of schema that these windows bring. Nothing is written.
@@ -96,13 +92,16 @@ def derive_planned(lake: Lake, plan: SilverPlan) -> Derived:
     progress.reopen(lake, plan.feed, plan.declared, mine)
     written = _commit(lake, plan, made, accounts)
     accounts = written.accounts
-    dismissed = _dismissed(plan, made)
+    given_up, dismissed = plan.feed.decisions.dismissed(plan.windows), 0
+    if given_up:
+        dismissed = settled_records.count_dismissed(made.of_kind(TO_QUARANTINE), given_up)
     made.free()
     all_accounts = [*plan.others, *accounts]
-    known, waiting = plan.transactions, written.waiting
-    still_open = (
-        known.still_open(lake, plan.feed, waiting, plan.declared, all_accounts) if known else []
-    )
+    still_open = []
+    if plan.transactions is not None:
+        still_open = plan.transactions.still_open(
+            lake, plan.feed, written.waiting, plan.declared, all_accounts
+        )
     found = Findings(
         feed=plan.feed,
         accounts=accounts,
@@ -126,35 +125,19 @@ def derive_planned(lake: Lake, plan: SilverPlan) -> Derived:
 def _refuse(
     lake: Lake, plan: SilverPlan, made: Classified[Any], accounts: Sequence[StoredAccount]
 ) -> None:
-    """Raise before anything is written where these windows bring what the feed does not take.
-
-    Raises:
-        SchemaChangeRefused: the feed file refuses a change of schema.
-        KeyDrift: every event of a table lacks a column of its key.
-    """
+    """Raise before anything is written where these windows bring what the feed does not take."""
 
     def classified_rows() -> DataFrame:
         rows = classify.by_spark(lake, plan.feed, made).of_kind(CHANGES, TO_QUARANTINE)
         has_fault = F.col("reason").isNotNull()
         return rows.select("*", F.when(has_fault, F.struct("reason", "detail")).alias("fault"))
 
-    refuse_schema_changes(plan.feed, accounts, classified_rows, may_lack_keys=_may_lack_keys(made))
-
-
-def _may_lack_keys(made: Classified[Any]) -> bool:
-    """False where this process sees at once that no event is in quarantine for its key: Spark need not start then."""
-    if not isinstance(made.run, InProcess):
-        return True
-    reasons = made.of_kind(TO_QUARANTINE)["reason"]
-    return bool(pc.any(pc.equal(reasons, MISSING_KEY)).as_py())
-
-
-def _dismissed(plan: SilverPlan, made: Classified[Any]) -> int:
-    """How many of the quarantined events a person has dismissed."""
-    dismissed = plan.feed.decisions.dismissed(plan.windows)
-    if not dismissed:
-        return 0
-    return settled_records.count_dismissed(made.of_kind(TO_QUARANTINE), dismissed)
+    may_lack_keys = True
+    if isinstance(made.run, InProcess):
+        # Where it is seen at once that no event is in quarantine for its key, Spark need not start.
+        reasons = made.of_kind(TO_QUARANTINE)["reason"]
+        may_lack_keys = bool(pc.any(pc.equal(reasons, MISSING_KEY)).as_py())
+    refuse_schema_changes(plan.feed, accounts, classified_rows, may_lack_keys=may_lack_keys)
 
 
 class Written(NamedTuple):
@@ -223,10 +206,15 @@ def stored_accounts(
     feed: Feed, declared: Mapping[str, str], accounts: Sequence[Account]
 ) -> list[StoredAccount]:
     """One row per window and table (``ACCOUNTING``); ``declared``: see ``SilverPlan``."""
+    # From which streams the changes came, where the fold asks whether there are several.
+    crosses_streams = FORMATS[feed.format].crosses_streams
     return [
         {
             **{name: account[name] for name in _SAME},
-            "change_kinds": _change_kinds(feed, account),
+            "change_kinds": [
+                *account["change_kinds"],
+                *([streams_label(account["streams"])] if crosses_streams else []),
+            ],
             "newest_event_at": moment_of(account["newest_event_at"]),
             "segments": [
                 {
@@ -252,12 +240,6 @@ def stored_accounts(
     ]
 
 
-def _change_kinds(feed: Feed, account: Account) -> list[str]:
-    """The kinds of change, and from which streams they came where the fold asks whether there are several."""
-    streams = [streams_label(account["streams"])] if FORMATS[feed.format].crosses_streams else []
-    return [*account["change_kinds"], *streams]
-
-
 _SAME: Final = tuple(
     field.name
     for field in ACCOUNTING.fields
@@ -266,11 +248,9 @@ _SAME: Final = tuple(
 )
 
 
-# Records of objects that landed again, about which nobody has to decide, or has to decide once more.
-# A file that is read while it is written ends within a record. Written to its end it lands as another generation, in
-# which the record at the same place begins with what was there before. So nobody has to look at the first one: it is
-# dismissed. And a record that a person has dismissed or repaired may come again, as it was and where it was, when its
-# file has grown or was written over: it is dismissed, too.
+# Records of objects that landed again. A file that is read while it is written ends within a record; written to its end
+# it has the whole record at the same place, so the first one is dismissed. And a record that a person has dismissed or
+# repaired may come again, as it was and where it was, when its file has grown: it is dismissed, too.
 
 
 DAMAGED = "damaged_record"
@@ -283,7 +263,7 @@ _COMPARED = pa.schema([*_COLUMNS, *(BRONZE_ARROW.field(name) for name in ("heade
 def with_damaged_given_up(lake: Lake, plan: SilverPlan) -> SilverPlan:
     """The same plan, with a decision for each damaged record of its windows that landed again whole.
 
-    Costs nothing where no record of these windows is damaged, or none of their objects landed again.
+    Costs nothing where none is damaged, or none of their objects landed again.
     """
     known = {*plan.feed.decisions.dismissed(), *plan.feed.decisions.replaced()}
     faults = plan.quarantined.filter(pc.equal(plan.quarantined["reason"], DAMAGED)).to_pylist()
@@ -312,11 +292,7 @@ def with_earlier_decisions(
     and they stand where the source says, whichever landing brought them; and what a person gave up, no gold has.
 
     Costs nothing where no record of these windows was ever decided, or none of their objects landed again.
-
-    Args:
-        lake: the warehouse.
-        plan: what is known of the windows.
-        in_quarantine: which of some records these windows have in quarantine now: rows with their source locations.
+    ``in_quarantine``: which of some records these windows have in quarantine now: rows with their source locations.
     """
     replaced = {
         where for where, one in plan.feed.decisions.replaced().items() if one.window in plan.windows
@@ -438,9 +414,6 @@ def _whole(
     return found
 
 
-# Changes that seem to have fallen: whether they came before, in another window, which is no reset.
-
-
 def with_new_falls(plan: SilverPlan, accounts: Sequence[StoredAccount]) -> Sequence[StoredAccount]:
     """The accounts with those falls whose changes are in no other window; silver has all rows of the plan's windows.
 
@@ -472,9 +445,7 @@ def _known(plan: SilverPlan, fallen: Fallen, others: Sequence[StoredAccount]) ->
     """Which of these events are in other windows, too."""
     positions = [position for _, _, position in fallen.events]
     windows = [
-        str(one["window"])
-        for one in others
-        if _reaches(one["first_position"], one["last_position"], min(positions), max(positions))
+        str(one["window"]) for one in others if _reaches(one, min(positions), max(positions))
     ]
     if not windows:
         return frozenset()
@@ -483,17 +454,12 @@ def _known(plan: SilverPlan, fallen: Fallen, others: Sequence[StoredAccount]) ->
     return frozenset(rows["event_id"].to_pylist())
 
 
-def _reaches(
-    first: Sequence[int] | None,
-    last: Sequence[int] | None,
-    lowest: tuple[int, ...],
-    highest: tuple[int, ...],
-) -> bool:
-    """Whether a window with these first and last positions may have an event between these, of whatever epoch."""
-    if not first or not last:
+def _reaches(account: StoredAccount, lowest: tuple[int, ...], highest: tuple[int, ...]) -> bool:
+    """Whether a window may have an event between these positions, of whatever epoch."""
+    if not account["first_position"] or not account["last_position"]:
         return False
-    ends = [tuple(one[1:]) for one in (first, last)]
-    return ends[0] <= highest and lowest[: len(ends[1])] <= ends[1]
+    first, last = (tuple(account[name][1:]) for name in ("first_position", "last_position"))
+    return first <= highest and lowest[: len(last)] <= last
 
 
 # Schema changes in the stream that the feed file refuses: they end the run before anything is written.

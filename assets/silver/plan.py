@@ -25,13 +25,10 @@ from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
-# The data files of some windows' bronze at one moment: found in Delta's log, without a Spark job.
-# Another run may add records meanwhile; all readers of one ``BronzeFiles`` see the same records.
-
 
 @dataclass(frozen=True, slots=True)
 class BronzeFiles:
-    """The data files of some windows."""
+    """The data files of some windows' bronze at one moment: whoever reads them sees the same records."""
 
     table: InProcessTable
     files: Sequence[DataFile]
@@ -90,23 +87,14 @@ class BronzeFiles:
 class SilverPlan:
     """Some windows of a feed that are to be derived, and what the tables say of them; nothing is asked of these later.
 
-    Args:
-        feed: The feed, with its recorded decisions.
-        windows: All their rows are replaced.
-        bronze: The files of these windows' records.
-        records: How many records they have, by window.
-        compaction_watermarks: Up to where history is compacted, by gold table.
-        compacted: The events that are in base rows, by which a repeat is told from an event that comes too late; None
-            where no history is compacted.
-        is_proof: Whether another warehouse has these: known events stay changes then, for gold is made from all events.
-        declared: Under which declaration each of the windows is derived, and would be each other one that is not wholly
-            in gold: the digest of it.
-        silver: The feed's silver as it is before the run.
-        quarantine: The feed's quarantine as it is before the run.
-        quarantined: The records that it has of these windows (``repaired_records.RECORDS``).
-        accounting: The feed's accounts as they are before the run.
-        earlier: Their rows, of these windows and of all others.
-        transactions: What is known of transactions over several windows; None where the format has none.
+    ``feed``: with its recorded decisions. ``records``: how many records the windows have, by window.
+    ``compaction_watermarks``: up to where history is compacted, by gold table; ``compacted``: the events that are in
+    base rows, by which a repeat is told from an event that comes too late. ``is_proof``: whether another warehouse has
+    these: known events stay changes then, for gold is made from all events. ``declared``: the digest of the declaration
+    under which each of the windows is derived, and would be each other one that is not wholly in gold. ``silver``,
+    ``quarantine``, ``accounting``, ``earlier``: the tables, and all accounts, as they are before the run.
+    ``quarantined``: the records that quarantine has of these windows. ``transactions``: what is known of those over
+    several windows; None where the format has none.
     """
 
     feed: Feed

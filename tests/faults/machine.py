@@ -111,7 +111,7 @@ def main(warehouse: str, landing: str, host: str, plan: str, journal: str, go: s
     if not allowed:
         vars(on_first_use)["starting"] = no_spark
     places = Places(Path(journal), stop_at)
-    places.watch(from_objects, "read_here", READ, after=True)
+    places.watch(from_objects, "read_in_process", READ, after=True)
     places.watch(in_process_table, "check_leases", LOOK)
     places.watch(in_process_table, "write_deltalake", COMMIT)
     feed, lake = feed_of(landing), lake_of(warehouse)

@@ -35,9 +35,7 @@ def role_of(name: str) -> tuple[str, str]:
     return _SYNONYMS.get(role, role), column
 
 
-# The fields of a CSV record: their syntax, the names in a header, and why a record cannot be cut into fields.
-# A quote inside quotes is doubled (``""``) or escaped (``\"``).
-
+# Fields. A quote inside quotes is doubled (``""``) or escaped (``\"``).
 
 # Every repetition is possessive: a field is read once, forwards, however many quotes it holds.
 _UNQUOTED = r'[^",\r\n]*+(?:\r(?=[^\n])[^",\r\n]*+)*+'
@@ -76,15 +74,12 @@ def names_of(field: re.Pattern[bytes], record: bytes) -> list[str]:
     names: list[str] = []
     position = 0
     while found := field.match(record, position):
-        names.append(_unquoted(text_of(found[0]).strip(" \t")))
+        name = text_of(found[0]).strip(" \t")
+        names.append(name[1:-1].replace('""', '"') if name.startswith('"') else name)
         if found.end() >= len(record):
             break
         position = found.end() + 1
     return names
-
-
-def _unquoted(field: str) -> str:
-    return field[1:-1].replace('""', '"') if field.startswith('"') else field
 
 
 def text_of(raw: bytes) -> str:
@@ -92,10 +87,9 @@ def text_of(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-# Whether a CSV object's first record is a header, and whether its names say which column each field is.
+# Whether the first record is a header, and whether its names say which column each field is.
 
-
-_ROLES = {"new", "old", "exists"}
+_ROLES = ["exists", "new", "old"]
 
 _METADATA = ["optype", "cursor", "operationcount"]
 _OPERATIONS = {"I", "U", "D", "R"}
@@ -114,7 +108,9 @@ def is_header(names: Sequence[str], table: Table | None, feed_name: str, object_
     if last == _METADATA:
         understood = _says_column_and_role(names[: -len(_METADATA)])
     elif table is not None and _names_columns(names, table):
-        understood = _names_each_column_once(names, table)
+        # The whole key, which identifies rows, and no name twice.
+        times = Counter(name.lower() for name in names)
+        understood = times.keys() >= {one.lower() for one in table.key} and max(times.values()) == 1
     else:
         if table is None or not (_is_plainly_no_data(names, table) or _resembles(names, table)):
             return False
@@ -130,31 +126,15 @@ def _says_column_and_role(names: Sequence[str]) -> bool:
     """Whether every column stands in all three roles, each once."""
     roles: dict[str, list[str]] = {}
     for name in names:
-        column_and_role = _column_and_role(name)
-        if column_and_role is None:
-            return False
-        column, role = column_and_role
-        roles.setdefault(column, []).append(role)
-    return bool(roles) and all(
-        len(given) == len(_ROLES) and set(given) == _ROLES for given in roles.values()
-    )
-
-
-def _column_and_role(name: str) -> tuple[str, str] | None:
-    role, column = role_of(name)
-    return (column.lower(), role) if role else None
+        role, column = role_of(name)
+        roles.setdefault(column.lower(), []).append(role)
+    return bool(roles) and all(sorted(given) == _ROLES for given in roles.values())
 
 
 def _names_columns(names: Sequence[str], table: Table) -> bool:
     """Whether more than half of the fields are names of declared columns: no row of data is."""
     declared = {column.lower() for column in table.source_columns}
     return 2 * sum(name.lower() in declared for name in names) > len(names)
-
-
-def _names_each_column_once(names: Sequence[str], table: Table) -> bool:
-    """Whether the header has the whole key, which identifies rows, and no name twice."""
-    times = Counter(name.lower() for name in names)
-    return all(column.lower() in times for column in table.key) and max(times.values()) == 1
 
 
 def _resembles(names: Sequence[str], table: Table) -> bool:
@@ -207,9 +187,8 @@ def _expected(table: Table | None) -> str:
     return f"{operation}; or, for a snapshot, the columns {', '.join(table.source_columns)}"
 
 
-# Cutting CSV text into records: lines, whose quoted fields may hold line breaks.
-# A quote inside quotes is doubled (``""``) or escaped (``\"``): a record is read by doubling where that fits the
-# whole record, else by both. The format reads fields by the same patterns (``csv_fields``), so that both cut alike.
+# Records: lines, whose quoted fields may hold line breaks. One is read by doubling where that fits the whole record,
+# else by both. The format reads fields by the same patterns, so that both cut alike.
 
 
 def _record(field: str) -> re.Pattern[bytes]:
@@ -242,7 +221,8 @@ def split(
     header_bytes: bytes | None = None
     first = True
     while True:
-        start = _end_of_blank_lines(data, position)
+        blank = _BLANK_LINES.match(data, position)
+        start = blank.end() if blank else position
         line += data.count(b"\n", position, start)
         if start == len(data):
             return
@@ -273,11 +253,6 @@ class _Cut(NamedTuple):
     end: int
     resume: int
     field: re.Pattern[bytes] | None
-
-
-def _end_of_blank_lines(data: bytes, position: int) -> int:
-    blank = _BLANK_LINES.match(data, position)
-    return blank.end() if blank else position
 
 
 def _cut(data: bytes, start: int) -> _Cut:

@@ -66,10 +66,8 @@ def _inflate_member(data: bytes, start: int, sink: BytesIO, most: int) -> tuple[
         size = min(size * 4, _LARGEST_PIECE)
     if inflater.eof:
         return position, None
-    return (
-        len(data),
-        (f"{TRUNCATED}: the data ends after {len(data)} bytes, inside the member at byte {start}"),
-    )
+    cut = f"{TRUNCATED}: the data ends after {len(data)} bytes, inside the member at byte {start}"
+    return len(data), cut
 
 
 def _rescue(data: bytes, start: int, failed: range) -> bytes:
@@ -91,17 +89,9 @@ def too_large(data: bytes, limits: Limits) -> Record:
     beginning, _ = inflate(data[:_LARGEST_PIECE], _SHOWN)
     most = limits.largest_object
     is_landed = len(data) > most or not data.startswith(MAGIC)
-    fault = (
-        f"the object has more than {most:,} bytes"
-        if is_landed
-        else (f"the object inflates to more than {most:,} bytes")
-    )
-    return Record(
-        1, 0, beginning[:_SHOWN], defect=f"{fault}: nothing of it was read but its first {_SHOWN:,}"
-    )
-
-
-# Which records of a damaged gzip archive are in doubt.
+    fault = f"the object {'has' if is_landed else 'inflates to'} more than {most:,} bytes"
+    defect = f"{fault}: nothing of it was read but its first {_SHOWN:,}"
+    return Record(1, 0, beginning[:_SHOWN], defect=defect)
 
 
 def with_damage(records: Iterable[Record], inflated: bytes, defect: str) -> Iterator[Record]:
@@ -110,31 +100,13 @@ def with_damage(records: Iterable[Record], inflated: bytes, defect: str) -> Iter
     Corrupt: the checksum vouches for nothing, so every record is marked. Truncated: what came before the cut is
     sound, so only a last record that touches the cut is marked; if none does, the damage is a record of its own.
     """
-    if defect.startswith(CORRUPT):
-        marked = False
-        for record in records:
-            marked = True
-            yield _with_defect(record, defect)
-        if not marked:
-            yield _damage_at_end(inflated, defect)
-        return
-    last: Record | None = None
+    is_marked = False
     for record in records:
-        if last is not None:
-            yield last
-        last = record
-    if last is not None and last.byte_offset + len(last.payload) == len(inflated):
-        yield last if defect.startswith(TRAILING) else _with_defect(last, defect)
-        if not defect.startswith(TRAILING):
-            return
-    elif last is not None:
-        yield last
-    yield _damage_at_end(inflated, defect)
-
-
-def _with_defect(record: Record, defect: str) -> Record:
-    return replace(record, defect=f"{defect}; {record.defect}" if record.defect else defect)
-
-
-def _damage_at_end(inflated: bytes, defect: str) -> Record:
-    return Record(inflated.count(b"\n") + 1, len(inflated), b"", defect=defect)
+        touches_end = record.byte_offset + len(record.payload) == len(inflated)
+        if defect.startswith(CORRUPT) or (defect.startswith(TRUNCATED) and touches_end):
+            is_marked = True
+            also = f"; {record.defect}" if record.defect else ""
+            record = replace(record, defect=f"{defect}{also}")
+        yield record
+    if not is_marked:
+        yield Record(inflated.count(b"\n") + 1, len(inflated), b"", defect=defect)

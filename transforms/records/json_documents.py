@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -35,15 +36,6 @@ _BUFFER = 1 << 12
 
 _BLANKS = b" \t\r\n"
 _PIECE = 1 << 16
-
-
-def is_document(view: memoryview) -> bool:
-    """Whether this is one document, and nothing but blanks around it. What is none for msgspec may still be one."""
-    try:
-        _SKIM(view)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
 
 
 def skim(data: bytes, view: memoryview, start: int, stop: int) -> int:
@@ -136,9 +128,8 @@ def _size(text: str, end: int) -> int:
     return end if text.isascii() else len(text[:end].encode("utf-8", "surrogateescape"))
 
 
-# Cutting JSON text into records, whatever its layout.
-# One object a line, pretty-printed over many lines, concatenated, in one array or several, or all of these in one
-# object: every top-level document, or element of a top-level array, is one record with its bytes untouched.
+# Records. One object a line, pretty-printed over many lines, concatenated, in one array or several, or all of these in
+# one object: every top-level document, or element of a top-level array, is one record with its bytes untouched.
 
 
 _BETWEEN = re.compile(rb"[ \t\r\n,]*+(?:\xef\xbb\xbf[ \t\r\n,]*+)*+")
@@ -247,9 +238,11 @@ class _Text:
         if data[end - 1] == _COMMA:
             end -= 1
         longest = start + self.limits.largest_record
-        if data[end - 1] == _CLOSE_OBJECT and end <= longest and is_document(self.view[start:end]):
-            self.position = end
-            return Record(line, start, data[start:end])
+        if data[end - 1] == _CLOSE_OBJECT and end <= longest:
+            with suppress(msgspec.DecodeError, RecursionError):
+                _SKIM(self.view[start:end])
+                self.position = end
+                return Record(line, start, data[start:end])
         reach = self._reach(longest + LONGEST_TOKEN)
         end = skim(data, self.view, start, reach)
         if end > longest or (end == CUT and reach == longest + LONGEST_TOKEN):

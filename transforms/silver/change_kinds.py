@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from transforms.event import Event, StreamSchema
 from transforms.silver import faults
-from transforms.silver.changes import CHANGE, Key, tally_of
+from transforms.silver.changes import CHANGE, Key, how_kept
 from transforms.silver.declarations import Declaration
 
 DEPENDS, MOVES, TRANSACTIONS, SCOPE = "depends", "moves", "transactions", "scope"
@@ -79,7 +79,6 @@ def _shape(text: str) -> ScopeShape:
 
 # What a window's accounting needs to know of a row besides counts, as one short text: most rows have the same few.
 
-
 UNDECLARED, KINDS, SCHEMA, WARNINGS = "undeclared_columns", "change_kinds", "schema", "warnings"
 NULL_KEY = "null_key"
 """The names of the facts."""
@@ -93,21 +92,17 @@ def facts_of(
     is_partial: bool,
     key: Key | None,
 ) -> str | None:
-    """The facts of one event that is not refused, as JSON; None where there are none.
+    """The facts of one event that is not quarantined, as JSON; None where there are none.
 
-    Args:
-        event: The event.
-        declaration: What the feed, or the stream, declares of its table.
-        undeclared: The columns that the event mentions and the declaration does not.
-        is_partial: Whether the event takes values from another key's row.
-        key: The key of the row that it changes; None where there is none.
+    ``undeclared``: the columns that the event mentions and the declaration does not. ``is_partial``: whether the event
+    takes values from another key's row. ``key``: of the row that it changes; None where there is none.
     """
     kinds = kinds_of_event(event, is_partial=is_partial)
     described = event.stream_schema
     if described is not None and declaration.is_declared:
         described = _defaults(described, declaration) if described.defaults else None
     warnings = event.warnings if event.derived is None else ()
-    is_change = tally_of(event) == CHANGE
+    is_change = how_kept(event) == CHANGE
     if undeclared and not is_change:
         undeclared = ()
     lacks_key = (
@@ -138,7 +133,7 @@ def _defaults(described: StreamSchema, declaration: Declaration) -> StreamSchema
 
 
 def kinds_of_event(event: Event, *, is_partial: bool) -> tuple[str, ...]:
-    """The labels of the kinds of change that the event is (``transforms/silver/change_kinds.py``)."""
+    """The labels of the kinds of change that the event is."""
     labels = []
     if event.attribute_ops or event.effect == "remove_if":
         labels.append(DEPENDS)
@@ -149,15 +144,11 @@ def kinds_of_event(event: Event, *, is_partial: bool) -> tuple[str, ...]:
     if event.effect == "update" and event.operation != "update" and event.scope is None:
         labels.append(UPSERTS)
     if event.scope is not None:
-        labels.append(_scope_label(tuple(sorted(event.scope)), event.stream is not None))
+        shape = [int(event.stream is not None), sorted(event.scope)]
+        labels.append(SCOPE + json.dumps(shape, separators=(",", ":"), ensure_ascii=False))
         if faults.is_column_drop(event):
             labels.append(DROPS)
     return tuple(labels)
-
-
-def _scope_label(columns: Sequence[str], of_stream: bool) -> str:
-    listed = json.dumps(list(columns), separators=(",", ":"), ensure_ascii=False)
-    return f"{SCOPE}[{int(of_stream)},{listed}]"
 
 
 @lru_cache(maxsize=4096)

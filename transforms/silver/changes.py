@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from transforms.change import CONTROL, HOLD
@@ -26,45 +26,45 @@ class Row:
 
     The fields are the columns of silver and of quarantine (``CHANGE`` and ``QUARANTINE`` in
     ``assets/columns/silver.py``), and these: ``fault``: why the row goes into quarantine; None for a row of silver.
-    ``payload``: the record's bytes, where the row is quarantined or may still be (too late). ``tally``: how the row is
-    counted. ``facts``: what the window's accounting needs besides counts, as JSON; None for most rows. ``segment``: as
-    in ``Event``. ``is_first``: whether it is the first row of its bronze record.
+    ``payload``: the record's bytes, where the row is quarantined or may still be (too late). ``kept_as``: how the row
+    is counted where silver keeps it. ``facts``: what the window's accounting needs besides counts, as JSON; None for
+    most rows. ``segment``: as in ``Event``. ``is_first``: whether it is the first row of its bronze record.
     """
 
     window: str
     table: str | None
     source_table: str
     declared: str | None
-    operation: str | None
-    effect: str
-    key: Key | None
-    moved_from: Key | None
-    derived: str | None
-    before: Texts
-    after: Texts
-    attribute_ops: Mapping[str, str]
-    scope: Texts | None
-    stream: str | None
-    transaction: Transaction | None
-    log_position: tuple[int | None, ...] | None
-    dedup_prefix: int
-    event_id: str | None
-    event_at: int | None
-    extracted_at: int | None
-    object: str
-    generation: str
-    line: int
-    byte_offset: int
-    ordinal: int
-    fault: Fault | None
-    payload: bytes | None
-    tally: str
-    facts: str | None
-    segment: int | None
-    is_first: bool
+    operation: str | None = None
+    effect: str = "note"
+    key: Key | None = None
+    moved_from: Key | None = None
+    derived: str | None = None
+    before: Texts = field(default_factory=dict)
+    after: Texts = field(default_factory=dict)
+    attribute_ops: Mapping[str, str] = field(default_factory=dict)
+    scope: Texts | None = None
+    stream: str | None = None
+    transaction: Transaction | None = None
+    log_position: tuple[int | None, ...] | None = None
+    dedup_prefix: int = 0
+    event_id: str | None = None
+    event_at: int | None = None
+    extracted_at: int | None = None
+    object: str = ""
+    generation: str = ""
+    line: int = 0
+    byte_offset: int = 0
+    ordinal: int = 0
+    fault: Fault | None = None
+    payload: bytes | None = None
+    kept_as: str = CHANGE
+    facts: str | None = None
+    segment: int | None = None
+    is_first: bool = False
 
 
-def tally_of(event: Event) -> str:
+def how_kept(event: Event) -> str:
     """How an event that silver keeps is counted: events of the source as events, derived ones by themselves."""
     if event.derived is not None:
         return DERIVED

@@ -16,8 +16,7 @@ from transforms.fault import Fault, shown
 from transforms.feed.decisions import Decisions, Epoch
 from transforms.feed.feed import Feed, Table
 from transforms.moments import microseconds_of
-from transforms.record import BronzeRecord
-from transforms.silver import declarations as renames
+from transforms.record import SOURCE_LOCATION, BronzeRecord
 from transforms.silver import faults
 from transforms.silver.change_kinds import facts_of
 from transforms.silver.changes import (
@@ -26,11 +25,11 @@ from transforms.silver.changes import (
     Key,
     Row,
     Texts,
+    how_kept,
     is_key_change,
     new_row,
-    tally_of,
 )
-from transforms.silver.declarations import Declaration, Declarations
+from transforms.silver.declarations import Declaration, Declarations, with_todays_columns
 from transforms.silver.faults import is_covered
 
 
@@ -80,7 +79,7 @@ def _netstring(value: Value) -> str:
     return f"{len(text)}:{text}"
 
 
-# In which epoch an event stands: the feed's decisions say where the source's positions start again.
+# Epochs: the feed's decisions say where the source's positions start again.
 
 
 class Epochs:
@@ -89,9 +88,9 @@ class Epochs:
     def __init__(self, feed: Feed) -> None:
         decisions = feed.decisions
         of_all = Decisions(epochs=tuple(one for one in decisions.epochs if one.table is None))
-        self._others = _prepared(of_all.for_table(""))
+        self._others = _beginnings(of_all.for_table(""))
         named = {one.table for one in decisions.epochs if one.table is not None}
-        self._of_table = {name: _prepared(decisions.for_table(name)) for name in named}
+        self._of_table = {name: _beginnings(decisions.for_table(name)) for name in named}
         self._any = bool(decisions.epochs)
 
     def put(self, event: Event, declared: str | None, window: str) -> None:
@@ -102,9 +101,10 @@ class Epochs:
         if not self._any or declared is None:
             return
         number = 0
-        for at, epoch in enumerate(self._of_table.get(declared, self._others), start=1):
-            made = event.extracted_at if event.event_at is None else event.event_at
-            if epoch.has_begun(made, window):
+        made = event.extracted_at if event.event_at is None else event.event_at
+        beginnings = self._of_table.get(declared, self._others)
+        for at, (first, time) in enumerate(beginnings, start=1):
+            if window >= first and (time is None or made is None or made >= time):
                 number = at
         if number:
             if event.log_position:
@@ -119,29 +119,13 @@ class Epochs:
             event.identity = (f"epoch {number}", *event.identity)
 
 
-class _Prepared:
-    """One epoch, its time in the unit of events."""
-
-    __slots__ = ("time", "window")
-
-    def __init__(self, epoch: Epoch) -> None:
-        self.window = epoch.window
-        self.time = microseconds_of(epoch.time)
-
-    def has_begun(self, event_at: int | None, window: str) -> bool:
-        """True for events that are in the epoch, or in a later one."""
-        is_late_enough = self.time is None or event_at is None or event_at >= self.time
-        return window >= self.window and is_late_enough
+def _beginnings(epochs: Sequence[Epoch]) -> list[tuple[str, int | None]]:
+    """The window in which each epoch begins, and the time of its first event."""
+    return [(one.window, microseconds_of(one.time)) for one in epochs]
 
 
-def _prepared(epochs: Sequence[Epoch]) -> list[_Prepared]:
-    return [_Prepared(one) for one in epochs]
-
-
-# Tables of which every window brings the whole: a job writes all rows again, an hour or a day later.
-# The feed file says so (``snapshots: replace``). A dump stands at its landing window, and within it at the time at
-# which its object was written, since a job may write over its own file. What a later dump does not name is gone
-# (``transforms/silver/snapshots.py``).
+# Tables of which every window brings the whole (``snapshots: replace``). A dump stands at its landing window, and in it
+# at the time at which its object was written, since a job may write over its own file.
 
 
 _DIGITS_OF_HOUR: Final = len("2026112003")
@@ -158,26 +142,14 @@ def place_in_dump(event: Event, record: BronzeRecord) -> None:
             f" ({event.operation}) of one row; leave the key out where a table has changes beside its snapshots",
         )
         return
-    at = (EPOCH, STREAM, window_number(record.window), record.landed_at)
+    # A number that rises with time: 2026-11-20T03 is 2026112003, and a day is its first hour.
+    digits = "".join(character for character in record.window if character.isdigit())
+    at = (EPOCH, STREAM, int(digits.ljust(_DIGITS_OF_HOUR, "0")), record.landed_at)
     event.log_position = (*at, record.line)
     event.dedup_prefix = len(event.log_position)
     # Equal rows of a table without a key are told apart by where they stand.
     event.identity = (record.window, record.object, record.generation, str(record.line))
-    event.snapshot = SnapshotRow(
-        removes_at=at,
-        begins=False,
-        ends=False,
-        topic=record.object,
-        partition=0,
-        offset=0,
-        kind=DUMP,
-    )
-
-
-def window_number(window: str) -> int:
-    """A window as a number that rises with time: ``2026-11-20T03`` is 2026112003."""
-    digits = "".join(character for character in window if character.isdigit())
-    return int(digits.ljust(_DIGITS_OF_HOUR, "0"))
+    event.snapshot = SnapshotRow(at, False, False, record.object, 0, 0, DUMP)
 
 
 # Images as canonical texts, and the key that images hold.
@@ -210,28 +182,19 @@ def text_of_value(value: Value) -> str | None:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def fits_64_bits(number: int | None) -> bool:
-    """Whether a number is there and fits 64 bits, as every number of a position must."""
-    return number is not None and -(2**63) <= number < 2**63
-
-
 def key_of_images(
     columns: Iterable[str], first: Texts, second: Texts, unfit: Sequence[Collection[str]]
 ) -> Key:
     """The key's canonical texts, each column from the first image that mentions it; None for what does not fit."""
-    if not unfit[0] and not unfit[1]:
-        return tuple([first[name] if name in first else second.get(name) for name in columns])
-    return tuple(
-        [
-            (None if name in unfit[0] else first[name])
-            if name in first
-            else (None if name in unfit[1] else second.get(name))
-            for name in columns
-        ]
-    )
+    if unfit[0] or unfit[1]:
+        first, second = (
+            {name: None if name in bad else text for name, text in image.items()}
+            for image, bad in zip((first, second), unfit, strict=True)
+        )
+    return tuple([first[name] if name in first else second.get(name) for name in columns])
 
 
-# Apply the feed's declarations to events: which table, which key, do the values fit; and the rows that they become.
+# One event under its declaration, and the rows that it becomes.
 
 
 _REMOVES = ("remove", "remove_if")
@@ -248,12 +211,8 @@ class Conformed:
     def __init__(
         self, record: BronzeRecord, event: Event, declaration: Declaration, ordinal: int
     ) -> None:
-        self.record, self.event, self.declaration, self.ordinal = (
-            record,
-            event,
-            declaration,
-            ordinal,
-        )
+        self.record, self.event = record, event
+        self.declaration, self.ordinal = declaration, ordinal
         if declaration.masks is not None:
             # First of all: identity, key, faults and facts are made of what is left.
             faults.mask_event(event, declaration.masks)
@@ -295,7 +254,9 @@ class Conformed:
             event.effect in CONTROL and declaration.fault.reason == "missing_table"
         ):
             return declaration.fault
-        if event.log_position is None or not all(map(fits_64_bits, event.log_position)):
+        if event.log_position is None or any(
+            number is None or not -(2**63) <= number < 2**63 for number in event.log_position
+        ):
             return Fault(
                 "unknown_position", f"the event's log position is {shown(event.log_position)}"
             )
@@ -337,7 +298,7 @@ class Conformed:
         old = self._row(
             "decrement" if declaration.is_keyless else "remove", self.old_key, self.after
         )
-        old.derived, old.tally, old.facts, old.is_first = KEY_CHANGE, DERIVED, None, False
+        old.derived, old.kept_as, old.facts, old.is_first = KEY_CHANGE, DERIVED, None, False
         effect = self._effect_of_move(whole)
         new = self._row(effect, self.key, whole, is_partial=effect == "move")
         new.moved_from = self.old_key
@@ -359,7 +320,11 @@ class Conformed:
 
     def _row(self, effect: str, key: Key | None, after: Texts, *, is_partial: bool = False) -> Row:
         record, event, declaration = self.record, self.event, self.declaration
-        is_quarantined = event.fault is not None
+        payload = facts = None
+        if event.fault is not None:
+            payload = record.payload
+        else:
+            facts = facts_of(event, declaration, self.undeclared, is_partial=is_partial, key=key)
         return Row(
             record.window,
             declaration.table,
@@ -387,11 +352,9 @@ class Conformed:
             record.byte_offset,
             self.ordinal,
             event.fault,
-            record.payload if is_quarantined else None,
-            tally_of(event),
-            None
-            if is_quarantined
-            else facts_of(event, declaration, self.undeclared, is_partial=is_partial, key=key),
+            payload,
+            how_kept(event),
+            facts,
             event.segment,
             self.ordinal == 0,
         )
@@ -430,7 +393,7 @@ def conformer(
             if masks_columns:
                 faults.withhold_values(event)
             if declaration.renamed:
-                renames.with_todays_columns(event, declaration.renamed)
+                with_todays_columns(event, declaration.renamed)
             if declaration.has_full_dumps:
                 place_in_dump(event, record)
             epochs.put(event, declaration.declared, record.window)
@@ -482,9 +445,8 @@ def _waits(one: Conformed, feed: Feed) -> bool:
     return is_held_drop or (feed.range_deletes == "hold" and event.effect == "remove")
 
 
-# Changes that wait in silver for a description of their table, once another record of the feed has given one.
-# A Debezium delete may carry no schema, of a table that all other records describe. Silver is a function of its own
-# window alone, so that such a change waits there, as its record tells it, and is conformed where gold reads it.
+# Changes that wait in silver until another record of the feed has described their table: a Debezium delete may carry no
+# schema. Silver is a function of its own window alone, so such a change is conformed where gold reads it.
 
 
 WaitingRow = Mapping[str, Any]
@@ -513,7 +475,11 @@ def conform_waiting(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row
         )
         if not table.encoded.isdisjoint(mentioned):
             return []
-        rows = conform(_record(waiting), [_event(waiting, described)])
+        source_location = {one: waiting[one] for one in ("window", *SOURCE_LOCATION)}
+        record = BronzeRecord(
+            **source_location, header=None, payload=None, defect=None, landed_at=0
+        )
+        rows = conform(record, [_event(waiting, described)])
         if any(row.fault is not None for row in rows):
             return []
         for row in rows:
@@ -524,26 +490,25 @@ def conform_waiting(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row
     return of_row
 
 
-def _record(waiting: WaitingRow) -> BronzeRecord:
-    return BronzeRecord(
-        window=waiting["window"],
-        object=waiting["object"],
-        generation=waiting["generation"],
-        line=waiting["line"],
-        byte_offset=waiting["byte_offset"],
-        header=None,
-        payload=None,
-        defect=None,
-        landed_at=0,
-    )
+_OF_EVENT: Final = (
+    "operation",
+    "effect",
+    "stream",
+    "derived",
+    "dedup_prefix",
+    "event_at",
+    "extracted_at",
+)
 
 
 def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
-    catalog, schema, name = _parts(waiting["source_table"])
+    *qualifiers, name = waiting["source_table"].split(".")
+    catalog, schema = [None, None, *qualifiers][-2:]
     transaction = waiting["transaction"]
+    if transaction is not None:
+        transaction = Transaction(*(transaction[one] for one in Transaction._fields))
     return Event(
-        operation=waiting["operation"],
-        effect=waiting["effect"],
+        **{one: waiting[one] for one in _OF_EVENT},
         catalog=catalog,
         schema=schema,
         name=name,
@@ -551,25 +516,7 @@ def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
         after=dict(waiting["after"]),
         attribute_ops=dict(waiting["attribute_ops"]),
         scope=None if waiting["scope"] is None else dict(waiting["scope"]),
-        stream=waiting["stream"],
-        transaction=None
-        if transaction is None
-        else Transaction(
-            transaction["id"],
-            transaction["expected"],
-            transaction["has_begin"],
-            transaction["at_commit"],
-        ),
-        derived=waiting["derived"],
+        transaction=transaction,
         log_position=tuple(waiting["log_position"]),
-        dedup_prefix=waiting["dedup_prefix"],
-        event_at=waiting["event_at"],
-        extracted_at=waiting["extracted_at"],
         stream_schema=described,
     )
-
-
-def _parts(source_table: str) -> tuple[str | None, str | None, str]:
-    *qualifiers, name = source_table.split(".")
-    padded: list[str | None] = [None, None, *qualifiers]
-    return padded[-2], padded[-1], name

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from transforms.column_types.column_type import Judge
 from transforms.column_types.encodings import judge_of_encoded
@@ -15,7 +16,7 @@ from transforms.column_types.texts import Binary
 from transforms.event import Event, StreamSchema
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed, Table
-from transforms.feed.masks import MaskKey, Masks
+from transforms.feed.masks import Masks
 from transforms.feed.names import HISTORY, TOMBSTONES, UNFIT_IN_TABLE_NAMES, gold_name
 from transforms.feed.schema_policies import Policies
 
@@ -55,17 +56,8 @@ def name_fault(table: str | None, name: str | None, parts: Sequence[str | None])
     return None
 
 
-# Earlier names: the events of a table and the values of a column that once had another name.
-# An event's identity is made under the names of today, so that a delivery under the old name and one under the new
-# name are one event.
-
-
-Said = TypeVar("Said")
-
-
-def earlier_names(feed: Feed) -> dict[str, str]:
-    """Every name that a declared table had before, to the one that it has."""
-    return {old: name for name, table in feed.tables.items() for old in table.was}
+# Earlier names. An event's identity is made under the names of today, so that a delivery under the old name and one
+# under the new name are one event.
 
 
 def with_todays_columns(event: Event, renamed: Mapping[str, str]) -> None:
@@ -77,9 +69,8 @@ def with_todays_columns(event: Event, renamed: Mapping[str, str]) -> None:
         columns = getattr(event, image)
         if not columns or renamed.keys().isdisjoint(columns):
             continue
-        twice = next(
-            (name for name in columns if name in renamed and _has_two(columns, name, renamed)), None
-        )
+        times = Counter(renamed.get(name, name) for name in columns)
+        twice = next((one for one in columns if one in renamed and times[renamed[one]] > 1), None)
         if twice is None:
             setattr(event, image, {renamed.get(name, name): one for name, one in columns.items()})
         elif event.fault is None:
@@ -89,13 +80,7 @@ def with_todays_columns(event: Event, renamed: Mapping[str, str]) -> None:
             )
 
 
-def _has_two(columns: Mapping[str, object], name: str, renamed: Mapping[str, str]) -> bool:
-    today = renamed[name]
-    return sum(renamed.get(other, other) == today for other in columns) > 1
-
-
-# What the feed declares of the table that an event names: its gold table, key, types, earlier names and policies.
-# A declaration is looked up once for each way in which a stream names a table, and is then kept.
+# Declarations, each looked up once for each way in which a stream names a table.
 
 
 _MOST_KNOWN: Final = 10_000
@@ -147,7 +132,8 @@ class Declarations:
 
     def __init__(self, feed: Feed, *, describes_tables: bool) -> None:
         self._feed = feed
-        self._known = {name: name for name in feed.tables} | earlier_names(feed)
+        earlier = {old: name for name, table in feed.tables.items() for old in table.was}
+        self._known = {name: name for name in feed.tables} | earlier
         self._owners = {gold_name(name, feed.table_names): name for name in feed.tables}
         self._tells_tables = describes_tables
         self._found: dict[object, Declaration] = {}
@@ -192,9 +178,9 @@ class Declarations:
         fault = name_fault(table, name, parts[-kept:])
         if declared is not None:
             of_file = self._feed.tables[declared]
-            masks = _masks(of_file, self._feed.mask_key)
             found = _of_file(of_file, table, source_table, fault, _said(stream_schema, of_file))
-            return replace(found, masks=masks)
+            masks = Masks(of_file.masks, of_file.renamed, self._feed.mask_key)
+            return replace(found, masks=masks) if of_file.masks else found
         if stream_schema is not None and self._tells_tables:
             # The stream's whole name is what such a table is declared as, and its lock is called.
             fault = name_fault(table, name, parts) or self._taken(table, source_table)
@@ -268,10 +254,6 @@ def _of_file(
         encodings=encodings,
         plain_judges={name: column_type(types[name]).judge for name in encodings},
     )
-
-
-def _masks(table: Table, key: MaskKey | None) -> Masks | None:
-    return Masks(table.masks, table.renamed, key) if table.masks else None
 
 
 def _of_stream(

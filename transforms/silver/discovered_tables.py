@@ -33,9 +33,6 @@ def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     }
 
 
-# One table as its stream describes it: its key, and each column with the type that holds all its values.
-
-
 class Description(NamedTuple):
     """What a stream says of a table; see ``event.StreamSchema``."""
 
@@ -103,9 +100,6 @@ def before_added(said: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> d
     return {column: text for column, text in texts.items() if text is not None}
 
 
-# Tables that the stream itself describes: what gold makes of them where the feed file says nothing.
-
-
 class SeenTable(NamedTuple):
     """A gold table that some window has changes of: gold's name, the source's name, and silver's ``declared``."""
 
@@ -165,12 +159,8 @@ def within_limit(
     Tables that gold has already go on; of the new ones, the first by name are made. So whatever is in gold is right,
     and no table is stopped by names that came later.
 
-    Args:
-        feed: The feed.
-        found: The tables that the stream describes.
-        met: The gold tables that windows have changes of.
-        most: How many described tables the feed may have in gold (``MOST_TABLES``).
-        in_gold: The described tables that gold has, by gold's names.
+    ``met``: the gold tables that windows have changes of. ``most``: how many discovered tables the feed may have in
+    gold (``MOST_TABLES``). ``in_gold``: those that gold has, by gold's names.
     """
     if len(found.described) <= most:
         return found

@@ -8,7 +8,7 @@ events are counted by gold, and repeats of compacted events by the stage ``Judge
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -106,13 +106,7 @@ class Deliveries:
         return False
 
 
-def sorted_rows(rows: Iterable[Row]) -> list[tuple[bytes, Row]]:
-    """Rows in the order of their sort keys, each with its group: for callers that hold all rows in memory."""
-    keyed = [(group_key(row), row) for row in rows]
-    return sorted(keyed, key=lambda pair: sort_key(pair[1], pair[0]))
-
-
-# Two events that claim one log position, for one key and with one operation, but say different things.
+# Conflicts: two events of one key and one operation that claim one log position, and say different things.
 # An event's identity is a digest of its log position and its content, so that an altered copy of an event is another
 # event. It shows by its log position. Not all that shares one is in conflict: a transaction that has only one
 # position may change a row several times. Each change then begins with what the one before it left; so two updates
@@ -140,7 +134,7 @@ class Conflicts:
         self._group, self._before = group, row
         if before is None or before.log_position != row.log_position or not _has_log_position(row):
             return None
-        same = before.operation == row.operation and row.tally == before.tally == CHANGE
+        same = before.operation == row.operation and row.kept_as == before.kept_as == CHANGE
         return before if same and _says_other(before, row) else None
 
 

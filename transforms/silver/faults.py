@@ -15,6 +15,7 @@ from transforms.fault import Fault, shown
 from transforms.feed.masks import Masks
 from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.onboarding.proposal import yaml_scalar
+from transforms.silver.changes import Key
 from transforms.silver.declarations import Declaration
 
 TOO_LATE: Final = "too_late"
@@ -40,7 +41,7 @@ def too_late_fault(table: str | None, log_position: Sequence[int]) -> Fault:
     )
 
 
-# Masks on an event: its images are masked before anything is made of them, and no fault quotes what they hide.
+# Masks: images are masked before anything is made of them, and no fault quotes what they hide.
 
 
 _QUOTE_NOTHING: Final = frozenset(
@@ -76,10 +77,8 @@ def withhold_values(event: Event) -> None:
         event.fault = Fault(event.fault.reason, WITHHELD)
 
 
-# Why an event does not fit what the feed declares: each function gives a fault, or None where there is none.
+# Why an event does not fit what the feed declares.
 
-
-Key = tuple[str | None, ...]
 
 MISSING_KEY: Final = "missing_key"
 
@@ -132,7 +131,7 @@ def _seen(value: Value) -> str:
 
 MISFIT: Final = "value_does_not_fit"
 _TOLD: Final = 20
-"""So many values of an event are told."""
+"""Maximum number of an event's values that are told."""
 _BETWEEN: Final = "; "
 _ONE_MISFIT: Final = re.compile(
     r"(?:^|; )(?P<column>\S.*?) is (?P<value>.*?), which is no (?P<kind>[^;]*?)(?=: |; |\. |$)",

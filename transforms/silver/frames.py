@@ -28,9 +28,9 @@ ROWS: Final = pa.schema(
         ("commit", NUMBERS),
     ]
 )
-"""One row per change or quarantined event, before duplicates are found: packed (``packed_rows``).
+"""One row per change or quarantined event, before duplicates are found.
 
-``row`` is the ``conforming.changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard`` says
+``row`` is the packed ``changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard`` says
 which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and name, ``part``
 what it says of it (``transactions.TransactionEvent``), and ``commit`` the position of its commit, where the window
 holds all of it, else empty.
@@ -65,7 +65,7 @@ OUTPUT: Final = pa.schema(
         *[("byte_offset", pa.int64()), ("ordinal", pa.int32())],
         *[("reason", pa.string()), ("detail", pa.string()), ("payload", pa.binary())],
         # What accounting needs of a row.
-        *[("tally", pa.string()), ("facts", pa.string()), ("segment", pa.int64())],
+        *[("kept_as", pa.string()), ("facts", pa.string()), ("segment", pa.int64())],
         ("is_first", pa.bool_()),
     ]
 )
@@ -75,9 +75,7 @@ Its columns are those of silver but for the ones that are made last (``assets.co
 """
 
 
-# Rows on their way to silver as Arrow batches: packed while they are shuffled and sorted, and then as columns.
 # A packed row is one value to Spark; as maps, its images would be taken apart and put together again at every step.
-
 
 SHARDS = 1 << 20
 """Rows are shuffled to tasks by a number below this one."""
@@ -140,7 +138,7 @@ def row_batches(rows: Iterable[Row], shards: Shards) -> Iterator[pa.RecordBatch]
 def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
     """The rows as a batch of ``ROWS``."""
     groups = [duplicates.group_key(row) for row in rows]
-    waiting = [_is_part(row) for row in rows]
+    transactions_of = [row.transaction if row.fault is None else None for row in rows]
     columns: dict[str, Sequence[Any]] = {
         "group": groups,
         "sort_key": [
@@ -149,12 +147,12 @@ def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
         "shard": [shards.shard(row.window, group) for row, group in zip(rows, groups, strict=True)],
         "row": [_pack(_cells(row)) for row in rows],
         "transaction": [
-            _pack((row.window, row.transaction and row.transaction.id)) if is_part else None
-            for row, is_part in zip(rows, waiting, strict=True)
+            None if one is None else _pack((row.window, one.id))
+            for row, one in zip(rows, transactions_of, strict=True)
         ],
         "part": [
-            _pack(_part_of(row)) if is_part else None
-            for row, is_part in zip(rows, waiting, strict=True)
+            None if one is None else _pack(_part_of(row, one))
+            for row, one in zip(rows, transactions_of, strict=True)
         ],
         # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
         "commit": [[]] * len(rows),
@@ -163,24 +161,16 @@ def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
 
 
-def _is_part(row: Row) -> bool:
-    return row.transaction is not None and row.fault is None
-
-
-def _part_of(row: Row) -> transactions.TransactionEvent:
-    transaction, event_id = row.transaction, row.event_id
-    assert transaction is not None and event_id is not None  # it is a part
-    log_position: Any = row.log_position
-    is_derived = row.derived is not None
-    return transactions.TransactionEvent(
-        event_id, row.effect, is_derived, log_position, transaction.expected, transaction.has_begin
-    )
+def _part_of(row: Row, transaction: Transaction) -> tuple[object, ...]:
+    """What the row says of its transaction: the first fields of a ``TransactionEvent``."""
+    said = (row.event_id, row.effect, row.derived is not None, row.log_position)
+    return (*said, transaction.expected, transaction.has_begin)
 
 
 def transaction_part(packed: bytes) -> transactions.TransactionEvent:
     """The part of a transaction that ``part`` holds."""
-    event_id, effect, is_derived, log_position, *counts = _unpack(packed)
-    return transactions.TransactionEvent(event_id, effect, is_derived, tuple(log_position), *counts)
+    found = transactions.TransactionEvent(*_unpack(packed))
+    return found._replace(log_position=tuple(found.log_position))
 
 
 def unpacked(batch: pa.RecordBatch) -> list[Row]:

@@ -1,21 +1,21 @@
 """Positions that begin again, and snapshots that nothing puts in order, as accounts show them.
 
-A log that was reset, a database that was restored, a topic that was made anew: the positions of its changes are low
-again while time goes on, so that new changes would stand before old ones. A late drop and a second delivery have low
-positions, too, but old times. A person says that a new epoch has begun (``epochs``).
+The positions of a log that was reset are low again while time goes on, so that new changes would stand before old ones.
+A late drop and a second delivery have low positions, too, but old times.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from transforms.change import SNAPSHOT, STREAM, LogPosition, partition_of
 from transforms.moments import moment_of
 from transforms.silver import snapshots, trails
 from transforms.silver.accounting import LATEST, Account
-from transforms.silver.trails import MIN_CHANGES, Fallen, TrailKey
+from transforms.silver.trails import MIN_CHANGES, Fallen
 
 
 def falls(accounts: Iterable[Account]) -> list[Account]:
@@ -68,15 +68,10 @@ def _falls_of_log(
     read_before: int | None = None
     for segment, (made, unread) in files:
         read = None if unread == -LATEST else -unread
-        if made_before is not None and made < made_before:
-            read_falls = read is None or read_before is None or read < read_before
-            if read_falls:
-                found.append(
-                    {
-                        **{"table": table, "epoch": epoch, "segment": segment},
-                        **{"newest": made, "newest_before": made_before},
-                    }
-                )
+        read_falls = read is None or read_before is None or read < read_before
+        if made_before is not None and made < made_before and read_falls:
+            log_file = {"table": table, "epoch": epoch, "segment": segment}
+            found.append({**log_file, "newest": made, "newest_before": made_before})
         made_before = made if made_before is None else max(made_before, made)
         if read is not None:
             read_before = read if read_before is None else max(read_before, read)
@@ -111,23 +106,19 @@ def restarts(accounts: Iterable[Mapping[str, Any]], opened: Collection[str] = ()
     before it, and times newer. In a window of ``opened``, in which a person has opened an epoch, nothing tells what
     came before and what behind, where events have no times.
     """
-    found = []
+    found: list[Restart] = []
     for rows in _by_table(accounts).values():
-        fell = next(_falls_within(rows, opened), None)
-        if fell is not None:
-            found.append(fell)
-            continue
         placed = [one for one in rows if _is_placed(one)]
-        for at, row in enumerate(placed):
-            before = next((one for one in placed[:at] if _begins_again(one, row)), None)
-            if before is not None:
-                found.append(
-                    Restart(
-                        *(row["table"], row["declared"], row["window"], row["newest_event_at"]),
-                        *(before["window"], before["newest_event_at"]),
-                    )
-                )
-                break
+        again = (
+            Restart(
+                *(row["table"], row["declared"], row["window"], row["newest_event_at"]),
+                *(before["window"], before["newest_event_at"]),
+            )
+            for at, row in enumerate(placed)
+            for before in placed[:at]
+            if _begins_again(before, row)
+        )
+        found += islice(chain(_falls_within(rows, opened), again), 1)
     return found
 
 
@@ -136,15 +127,10 @@ def _falls_within(rows: Iterable[Mapping[str, Any]], opened: Collection[str]) ->
         for text in row["falls"]:
             key, fallen = trails.read_fallen(text)
             if fallen.has_times or row["window"] not in opened:
-                yield _restart(row, key, fallen)
-
-
-def _restart(row: Mapping[str, Any], key: TrailKey, fallen: Fallen) -> Restart:
-    where = (row["table"], row["declared"], row["window"])
-    if not fallen.has_times:
-        return Restart(*where, None, "", None, key.part, fallen)
-    newest, before = fallen.events[-1][1], fallen.before
-    return Restart(*where, moment_of(newest), "", moment_of(before), key.part, fallen)
+                newest = moment_of(fallen.events[-1][1]) if fallen.has_times else None
+                before = moment_of(fallen.before) if fallen.has_times else None
+                where = (row["table"], row["declared"], row["window"])
+                yield Restart(*where, newest, "", before, key.part, fallen)
 
 
 def _is_placed(row: Mapping[str, Any]) -> bool:
@@ -184,30 +170,21 @@ def unordered_snapshots(accounts: Iterable[Mapping[str, Any]]) -> list[Unordered
     A first snapshot may take several windows, with changes beside it: only a window that has changes, and no row of the
     snapshot, says that it had ended.
     """
-    found = []
+    found: list[Unordered] = []
     for rows in _by_table(accounts).values():
-        behind = _amid_unplaced(rows)
-        if behind is not None:
-            found.append(behind)
-            continue
-        for at, row in enumerate(rows):
-            if not _has_snapshot(row):
-                continue
-            epoch = row["first_position"][0]
-            between = [one for one in rows[:at] if _has_only_changes(one, epoch)]
-            if between:
-                found.append(
-                    Unordered(
-                        *(row["table"], row["declared"], row["window"], row["changes"]),
-                        between[-1]["window"],
-                    )
-                )
-                break
+        behind = (
+            Unordered(row["table"], row["declared"], row["window"], row["changes"], one["window"])
+            for at, row in enumerate(rows)
+            if _has_snapshot(row)
+            for one in reversed(rows[:at])
+            if _has_only_changes(one, row["first_position"][0])
+        )
+        found += islice(chain(_amid_unplaced(rows), behind), 1)
     return found
 
 
-def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Unordered | None:
-    """The first window with a second snapshot in a log file of which changes that came before it have no place.
+def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Iterator[Unordered]:
+    """The windows with a second snapshot in a log file of which changes that came before it have no place.
 
     It stands before all changes of that file, although only a first one does so in truth.
     """
@@ -227,8 +204,7 @@ def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Unordered | None:
             )
             if len(known) > 1 and offset < one.offset:
                 names = (row["table"], row["declared"], row["window"], row["changes"])
-                return Unordered(*names, before)
-    return None
+                yield Unordered(*names, before)
 
 
 def _has_snapshot(row: Mapping[str, Any]) -> bool:

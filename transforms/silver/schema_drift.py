@@ -32,7 +32,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close}" if close else ""
 
 
-# Schema drift: what a stream has that its feed file does not declare, and which of it is new.
 # A table, a column or a column's type is new once: the first time that a window has it.
 
 
@@ -102,14 +101,12 @@ def drift_of(found: Mapping[Seen, str], known: Collection[Seen]) -> list[Drift]:
             own = {one.column: one.type for one in found if one.table == seen.table and one.column}
             drift.append(Drift("table", seen.table, found[seen], own, is_described=bool(own)))
         elif seen.table not in tables:
-            kind: Literal["column", "type"] = (
-                "type" if (seen.table, seen.column) in columns else "column"
-            )
-            described = bool(seen.type)
+            is_known = (seen.table, seen.column) in columns
+            own = {seen.column: seen.type}
             drift.append(
                 Drift(
-                    *(kind, seen.table, found[seen], {seen.column: seen.type}),
-                    is_described=described,
+                    *("type" if is_known else "column", seen.table, found[seen], own),
+                    is_described=bool(seen.type),
                 )
             )
     return drift

@@ -1,9 +1,8 @@
 """Full snapshots: which rows of a topic are one, and whether it is known to be complete.
 
-A complete snapshot names every row that its table had, so that what it does not name is gone. That is proved and
-never assumed: the first and the last of its rows are marked, and no offset between them is missing. A window of
-silver knows only its own records, so it keeps in its accounts which stretches of which snapshots it holds; gold puts
-the stretches of all windows together.
+What a complete snapshot does not name is gone. That it is complete is proved and never assumed: its first and its last
+row are marked, and no offset between them is missing. A window of silver knows only its own records, so its accounts
+keep which stretches of which snapshots it holds; gold puts the stretches of all windows together.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from transforms.change import BEHIND_ALL_PLACES, PLACE, LogPosition
 from transforms.event import CHUNKS, DUMP, MARKED, PART, UNPLACED, Event, SnapshotKind
@@ -21,8 +20,6 @@ from transforms.silver.changes import Row
 
 STRETCH: Final = "snapshot stretch"
 """How a row is counted that tells the accounts of a stretch of a snapshot, and that silver does not keep."""
-
-_OF_ACCOUNT: Final = 4
 
 MOST_GAPS: Final = 1_000
 """A snapshot with more gaps than this is not put together: it is far from complete."""
@@ -73,11 +70,15 @@ def _joined(offsets: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
+_Account: TypeAlias = tuple[str, str | None, str, str | None]
+"""Window, table, source table and declared table."""
+
+
 class Collected:
     """The stretches of a batch of records, as they are decoded one after the other."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Any, ...], Stretches] = {}
+        self._found: dict[tuple[_Account, SnapshotKey], Stretches] = {}
 
     def add(self, event: Event, row: Row) -> None:
         """An event that is a row of a snapshot, and its row of silver."""
@@ -85,8 +86,8 @@ class Collected:
         if one is None or row.fault is not None or position is None:
             return
         account = (row.window, row.table, row.source_table, row.declared)
-        key = (*account, one.removes_at, one.topic, one.partition, one.kind)
-        stretches = self._found.setdefault(key, Stretches())
+        key = SnapshotKey(one.removes_at, one.topic, one.partition, one.kind)
+        stretches = self._found.setdefault((account, key), Stretches())
         if one.kind in (CHUNKS, UNPLACED):
             # All that matters of them is where the first one stands.
             own = _directly_before(position)
@@ -105,8 +106,17 @@ class Collected:
     def rows(self, record: BronzeRecord) -> list[Row]:
         """A row for each snapshot, which tells the accounts of these stretches; ``record``: one of the batch's."""
         return [
-            _row(record, key[:_OF_ACCOUNT], _text(SnapshotKey(*key[_OF_ACCOUNT:]), stretches))
-            for key, stretches in self._found.items()
+            Row(
+                *account,
+                derived=STRETCH,
+                kept_as=STRETCH,
+                facts=_text(key, stretches),
+                object=record.object,
+                generation=record.generation,
+                line=record.line,
+                byte_offset=record.byte_offset,
+            )
+            for (account, key), stretches in self._found.items()
         ]
 
 
@@ -114,47 +124,6 @@ def _directly_before(position: Sequence[int | None]) -> LogPosition:
     # What silver keeps has all numbers of its position.
     own = cast("LogPosition", tuple(position))
     return (*own[:-1], -1)
-
-
-def _row(record: BronzeRecord, account: Sequence[Any], facts: str) -> Row:
-    """A row that only tells the accounts of a stretch (``facts``), and that silver does not keep.
-
-    ``account``: window, table, source table and declared table.
-    """
-    window, table, source_table, declared = account
-    return Row(
-        window=window,
-        table=table,
-        source_table=source_table,
-        declared=declared,
-        operation=None,
-        effect="note",
-        key=None,
-        moved_from=None,
-        derived=STRETCH,
-        before={},
-        after={},
-        attribute_ops={},
-        scope=None,
-        stream=None,
-        transaction=None,
-        log_position=None,
-        dedup_prefix=0,
-        event_id=None,
-        event_at=None,
-        extracted_at=None,
-        object=record.object,
-        generation=record.generation,
-        line=record.line,
-        byte_offset=record.byte_offset,
-        ordinal=0,
-        fault=None,
-        payload=None,
-        tally=STRETCH,
-        facts=facts,
-        segment=None,
-        is_first=False,
-    )
 
 
 def _text(key: SnapshotKey, stretches: Stretches) -> str:
@@ -252,10 +221,8 @@ def snapshots_of(
 ) -> list[Snapshot]:
     """The snapshots of one whole table, in the order of their positions.
 
-    Args:
-        accounts: Each window, with the texts of its account.
-        may_be_parted: Whether the rows of a snapshot may stand in several partitions: it is then known of the others
-            that none of their records is missing, since Weir itself reads the topic.
+    ``accounts``: each window, with the texts of its account. ``may_be_parted``: whether the rows of a snapshot may
+    stand in several partitions: none of the others' records is missing then, since Weir itself reads the topic.
     """
     found: dict[SnapshotKey, Stretches] = {}
     windows: defaultdict[SnapshotKey, set[str]] = defaultdict(set)
@@ -326,7 +293,9 @@ def _within_one(stretches: Stretches) -> list[LogPosition]:
     found = []
     for end in sorted(stretches.ends):
         begin = max((offset for offset in stretches.begins if offset <= end), default=None)
-        if begin is not None and _has_all(stretches, begin, end):
+        if begin is not None and any(
+            first <= begin and end <= last for first, last in stretches.offsets
+        ):
             found.append(stretches.begins[begin])
     return found
 
@@ -337,7 +306,3 @@ def _over_several(partitions: Sequence[Stretches]) -> list[LogPosition]:
     has_end = any(one.ends for one in partitions)
     is_whole = all(len(one.offsets) == 1 for one in partitions)
     return begins[:1] if has_end and is_whole else []
-
-
-def _has_all(stretches: Stretches, begin: int, end: int) -> bool:
-    return any(first <= begin and end <= last for first, last in stretches.offsets)

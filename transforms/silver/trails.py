@@ -23,7 +23,7 @@ from transforms.change import PLACE, STREAM, is_in_file_by_offset, partition_of
 from transforms.silver.changes import CHANGE, Row
 
 MIN_CHANGES: Final = 2
-"""So many changes have to stand below so many of those before them: a single one is an outlier."""
+"""Minimum number of changes that stand below as many of those before them: a single one is an outlier."""
 
 TOLERANCE: Final = 300_000_000
 """Of changes that nobody says when they were read, the later has to be made so much later, in microseconds."""
@@ -65,13 +65,8 @@ class TrailKey(NamedTuple):
 class Trail:
     """The changes of one part of a source that stand highest and lowest in each stretch of time."""
 
-    width: int = 0
+    width: int = _OF_TIME
     stretches: dict[int, tuple[list[Point], list[Point]]] = field(default_factory=dict)
-
-    @classmethod
-    def beginning_at(cls, point: Point) -> Trail:
-        """A trail that is to get this change, and others like it."""
-        return cls(0 if point.made is None and point.read is None else _OF_TIME)
 
     def has_between(self, clock: int, position: Sequence[int | None]) -> bool:
         """Whether a change stands between those of its stretch, so that it is not kept, however often it comes."""
@@ -86,10 +81,10 @@ class Trail:
         """Put a change to these."""
         found = self.stretches.get(point.clock >> self.width)
         if found is None:
-            found = self.stretches[point.clock >> self.width] = ([], [])
+            self.stretches[point.clock >> self.width] = ([], [])
             while len(self.stretches) > _STRETCHES:
                 self._widen()
-                found = self.stretches[point.clock >> self.width]
+            found = self.stretches[point.clock >> self.width]
         highest, lowest = found
         if len(highest) < MIN_CHANGES or point.position >= highest[-1].position:
             highest[:] = _best([*highest, point], largest=True)
@@ -135,7 +130,7 @@ def _standing(point: Point) -> tuple[tuple[int, ...], int, int, str]:
 
 
 class Trails:
-    """The trails of one account, of at most so many parts of the source (``MOST_PARTS``), always the same ones."""
+    """The trails of one account, of ``MOST_PARTS`` parts of the source at most, always the same ones."""
 
     __slots__ = ("_last", "of")
 
@@ -149,7 +144,9 @@ class Trails:
         if trail is None:
             if len(self.of) >= MOST_PARTS and not self._makes_room(key):
                 return
-            trail = self.of[key] = Trail.beginning_at(point)
+            # Places in an object are no times: each has a stretch of its own at first.
+            has_time = point.made is not None or point.read is not None
+            trail = self.of[key] = Trail(_OF_TIME if has_time else 0)
         trail.add(point)
 
     def _makes_room(self, key: TrailKey) -> bool:
@@ -253,7 +250,7 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
     ``arrives_by``: as in ``SourceFormat``.
     """
     position: Any = row.log_position
-    of_one = row.tally == CHANGE and row.operation != "read" and row.scope is None
+    of_one = row.kept_as == CHANGE and row.operation != "read" and row.scope is None
     if not of_one or len(position) < _SHORTEST or position[1] != STREAM:
         return None
     # Within a log file offsets always rise, and what is sent again has the old time at a new one.
@@ -273,13 +270,12 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
 
 
 def part_of_source(row: Row, position: Sequence[int | None]) -> tuple[Any, str | None]:
-    """The epoch, and the part of the source: of a position by offset its partition."""
+    """The parts of a ``TrailKey``: of a position by offset the part is its partition."""
     number = partition_of(position)  # type: ignore[arg-type]
     return position[0], row.stream if number is None else str(number)
 
 
 _SHORTEST: Final = 3
-
 
 _NEVER: Final[tuple[Any, TrailKey, Point]] = (None, TrailKey(0, None), Point((), None, None, 0, ""))
 """In place of an event that was not told of yet."""
@@ -391,7 +387,7 @@ def below(
 
 
 RECENT: Final = 50
-"""An account is compared to so many before it."""
+"""Maximum number of accounts before it that an account is compared to."""
 
 
 def _stands_above(row: Mapping[str, Any], before: Iterable[Mapping[str, Any]]) -> bool:
@@ -412,8 +408,9 @@ def _fallen_below(before: Ends, ends: Ends) -> Fallen | None:
     newest = max(one.clock for one in (*before.highest, *before.lowest))
     if not is_below or min(one.clock for one in ends.lowest) <= newest:
         return None
-    return Fallen(_events(sorted(ends.lowest, key=lambda one: one.clock)), newest, False, True)
+    return Fallen(_events(ends.lowest), newest, is_timed=False, has_times=True)
 
 
 def _events(points: Iterable[Point]) -> list[tuple[str, int, tuple[int, ...]]]:
-    return [(one.event_id, one.clock, one.position) for one in points]
+    in_order = sorted(points, key=lambda one: one.clock)
+    return [(one.event_id, one.clock, one.position) for one in in_order]

@@ -98,6 +98,10 @@ def test_what_is_missing_is_named_for_whom_asks(lake: Lake) -> None:
     assert checks.operation_gaps(lake, FEED, [WINDOW]) == []
     assert checks.operation_checks(lake, FEED, [], [WINDOW]) == []
     assert bronze_check_specs(FEED) == []
+    assert [key.name for key in asset.build(ASKED).check_keys] == ["operation_counts_have_no_gap"]
+    topics = replace(FEED, format="debezium", landing="kafka://broker:9092/pets")
+    asked = replace(topics, checks={"offsets_have_no_gap": CheckSetting()})
+    assert [spec.name for spec in bronze_check_specs(asked)] == ["offsets_have_no_gap"]
 
 
 def test_records_in_any_order_have_the_same_gaps(
@@ -127,24 +131,3 @@ def test_a_run_reports_the_gap_and_goes_on(tmp_path: Path) -> None:
     (check,) = [one for one in outcome.checks if one.asset_key.path[0] == "bronze"]
     assert (check.passed, check.check_name) == (False, "operation_counts_have_no_gap")
     assert "- `2025-11-20/03/a.json line 2: 1 missing before it" in str(check.description)
-
-
-@pytest.mark.parametrize(
-    ("feed", "name"),
-    [
-        (ASKED, "operation_counts_have_no_gap"),
-        (
-            Feed(
-                "zoo",
-                "debezium",
-                "kafka://broker:9092/pets",
-                checks={"offsets_have_no_gap": CheckSetting()},
-            ),
-            "offsets_have_no_gap",
-        ),
-        (FEED, None),
-    ],
-)
-def test_bronze_has_the_check_that_its_feed_asks_for(feed: Feed, name: str | None) -> None:
-    found = [key.name for key in asset.build(feed).check_keys]
-    assert found == ([name] if name else [])

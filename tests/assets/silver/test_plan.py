@@ -10,19 +10,22 @@ from typing import Any
 import pytest
 
 from assets.bronze import from_objects
-from assets.control import decisions
+from assets.control import decisions, progress
 from assets.control.decisions import Signature
 from assets.executors.choice import IN_PROCESS
 from assets.quarantine.records import read_records
 from assets.silver import checks, derive
+from assets.silver.derive import stored_accounts
 from assets.silver.plan import SilverPlan
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, change, drop, lay
+from transforms.feed import digest
 from transforms.feed.decisions import Dismissal
 from transforms.feed.feed import Feed, Table
+from transforms.silver.accounting import AccountKey, Accounts
 
 CUSTOMERS = Table(
     "customers",
@@ -116,3 +119,17 @@ def test_so_are_those_that_tell_of_transactions_over_several_windows(
     asked = {"accounting.shop", "landed.shop", "ledger.shop", "transactions.shop"}
     assert asked <= reads.while_planning.keys()
     assert reads.afterwards == {}
+
+
+def test_the_feed_is_digested_once_for_the_accounts_of_all_its_tables(digested: list[str]) -> None:
+    names, windows, accounts = [f"t{number}" for number in range(50)], (EARLIER, LATER), Accounts()
+    tables = {name: Table(name, ("id",), {"id": "int"}, ()) for name in names}
+    feed = Feed("shop", "arcion_s3_json", "/nowhere", tables=tables)
+    for window in windows:
+        for name in names:
+            key = AccountKey(window, name, f"shop.{name}", name)
+            accounts.of[key].count("changes", None, is_first=True)
+    rows = stored_accounts(feed, progress.declarations(feed, windows), accounts.rows())
+    assert len(rows) == len(windows) * len(names)
+    assert len(digested) == 1
+    assert {row["declaration"] for row in rows} == {digest.feed_digest(feed, EARLIER)}

@@ -23,7 +23,7 @@ from tests.laws.oracle.oracle import Event
 from tests.transforms.formats.in_process import ARROW
 from transforms.feed.feed import Feed
 from transforms.silver.frames import CHANGES
-from transforms.silver.transactions import OpenEvent, state_of
+from transforms.silver.transactions import TransactionEvent, state_of
 
 LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ class Silver:
     feed: Feed
     windows: dict[str, pa.Table] = field(default_factory=dict)
     stored: dict[str, pa.Table] = field(default_factory=dict)
-    _parts: dict[str, list[tuple[dict[str, Any], OpenEvent]]] = field(default_factory=dict)
+    _parts: dict[str, list[tuple[dict[str, Any], TransactionEvent]]] = field(default_factory=dict)
 
     def derive(self, window: str, events: Iterable[Event]) -> None:
         """Have the window; a function of its own events: a second time would make the same."""
@@ -51,7 +51,7 @@ class Silver:
 
         ``every``: all windows there are; ``in_gold``: those that gold had before this run.
         """
-        events: dict[str, list[OpenEvent]] = defaultdict(list)
+        events: dict[str, list[TransactionEvent]] = defaultdict(list)
         whole_in: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         for window in self.windows:
             for transaction, event in self._in_transactions(window):
@@ -74,7 +74,7 @@ class Silver:
                 found[name] = (tuple(commit), was is None and not was_whole)
         return found
 
-    def _in_transactions(self, window: str) -> list[tuple[dict[str, Any], OpenEvent]]:
+    def _in_transactions(self, window: str) -> list[tuple[dict[str, Any], TransactionEvent]]:
         """The window's events that are parts of a transaction, and what silver says of this."""
         if window not in self._parts:
             rows = self.windows[window]
@@ -91,7 +91,7 @@ class Silver:
                     **{"has_begin": transaction["has_begin"], "log_position": tuple(log_position)},
                     "event_at": at,
                 }
-                found.append((transaction, OpenEvent(**of_event)))
+                found.append((transaction, TransactionEvent(**of_event)))
             self._parts[window] = found
         return self._parts[window]
 

@@ -56,8 +56,8 @@ OF_EVENTS: Final = (
         3,
         "a key change is counted as two events",
         CONFORM,
-        "old.derived, old.tally, old.facts, old.is_first = KEY_CHANGE, DERIVED, None, False",
-        'old.derived, old.tally, old.facts, old.is_first = KEY_CHANGE, "changes", None, False',
+        "old.derived, old.kept_as, old.facts, old.is_first = KEY_CHANGE, DERIVED, None, False",
+        'old.derived, old.kept_as, old.facts, old.is_first = KEY_CHANGE, "changes", None, False',
         _accounting("arcion_s3_json"),
     ),
     Mutation(

@@ -106,37 +106,16 @@ def test_documents_come_back_verbatim_from_any_layout(
     assert places_are_true(data, records)
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [b'{"a":1}', b'{"a"', b"[", b"]", b"\n", b",", b'"', b"\\", b" ", b"1", b"\xff"]
-        )
-    )
-)
-def test_no_text_breaks_it_and_places_are_always_true(pieces: list[bytes]) -> None:
-    data = b"".join(pieces)
-    records = list(split(data))
-    assert places_are_true(data, records)
-    coordinates = [(record.line, record.byte_offset) for record in records]
-    assert coordinates == sorted(set(coordinates))
-
-
-@given(st.lists(DOCUMENT, min_size=1, max_size=5), st.integers(16, 64))
-def test_it_does_not_matter_where_the_buffer_ends(documents: list[bytes], size: int) -> None:
-    data = b"\n".join(documents)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_documents, "_BUFFER", size)
-        records = carefully(data)
-    assert [(record.payload, record.defect) for record in records] == whole(*documents)
-    assert places_are_true(data, records)
-
-
 @settings(max_examples=200)
 @given(texts(), st.integers(16, 64))
 def test_the_quick_way_and_the_careful_one_cut_alike(data: bytes, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_documents, "_BUFFER", size)
-        assert list(split(data)) == carefully(data)
+        records = list(split(data))
+        assert records == carefully(data)
+    assert places_are_true(data, records)
+    coordinates = [(record.line, record.byte_offset) for record in records]
+    assert coordinates == sorted(set(coordinates))
 
 
 @settings(max_examples=200)
@@ -173,131 +152,94 @@ def test_msgspec_tells_where_a_document_ends(text: bytes, end: int) -> None:
     assert found == (end + 2 if end >= 0 else end)
 
 
-@pytest.mark.parametrize("data", [b"", b" \r\n", b"[]", b"[\n]\n[ ]", b"\xef\xbb\xbf", b"\n,\n"])
-def test_a_text_without_records_gives_none(data: bytes) -> None:
-    assert cut(data) == []
+BAD_ELEMENT = "malformed JSON: Expecting ':' delimiter at line"
+NO_END = "malformed JSON: the array that begins at line"
+PRETTY = b'{\n  "a": {\n    "x" 1\n  },\n  "list": [\n    {"deeper": 1}\n  ]\n}'
+DEEP = b'{"a":' * 100_000
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        *((data, []) for data in (b"", b" \r\n", b"[]", b"[\n]\n[ ]", b"\xef\xbb\xbf", b"\n,\n")),
+        # Byte order marks of appended files, invalid UTF-8, raw line breaks, long numbers, and scalars.
+        (b'\xef\xbb\xbf{"a":1}\n\xef\xbb\xbf{"a":2}', [b'{"a":1}', b'{"a":2}']),
+        (b'{"a":"\xff\xc3"}\n{"b":1}', [b'{"a":"\xff\xc3"}', b'{"b":1}']),
+        (b'{"a":"x\ny"}{"b":1}', [b'{"a":"x\ny"}', b'{"b":1}']),
+        (b'{"a":%s}' % (b"9" * 10_000), [b'{"a":%s}' % (b"9" * 10_000)]),
+        (b'12 "x"\nnull\ntrue', [b"12", b'"x"', b"null", b"true"]),
+        # What is malformed costs no other, in lines, pretty-printed and in arrays.
+        (
+            b'2026-11-20 starting\n{"a":1}',
+            [(b"2026-11-20 starting", "malformed JSON: Extra data at line 1 column 5"), b'{"a":1}'],
+        ),
+        (
+            b'{"a":1}\n{"a" 2}\n{"a":3}\n',
+            [b'{"a":1}', (b'{"a" 2}', f"{BAD_ELEMENT} 2 column 6"), b'{"a":3}'],
+        ),
+        (
+            PRETTY + b'\n{\n  "a": 2\n}',
+            [(PRETTY, f"{BAD_ELEMENT} 3 column 9"), b'{\n  "a": 2\n}'],
+        ),
+        (
+            b'[\n  {"a":1},\n  {"a" 2},\n  {"a":3}\n]\n{"a":4}',
+            [b'{"a":1}', (b'{"a" 2},', f"{BAD_ELEMENT} 3 column 8"), b'{"a":3}', b'{"a":4}'],
+        ),
+        (
+            b'[\n  {"a" 1}\n]\n{"a":2}',
+            [(b'{"a" 1}', f"{BAD_ELEMENT} 2 column 8"), b'{"a":2}'],
+        ),
+        (
+            b'[{"a" 1},{"a":2}]\n[{"a":3}]\n[{"a":4}]',
+            [(b'{"a" 1},{"a":2}]', f"{BAD_ELEMENT} 1 column 7"), b'{"a":3}', b'{"a":4}'],
+        ),
+        (
+            b'{"a":"cut \n{"b":"x"}\n{"c":1}',
+            [
+                (b'{"a":"cut', "malformed JSON: Expecting ',' delimiter at line 2 column 3"),
+                *(b'{"b":"x"}', b'{"c":1}'),
+            ],
+        ),
+        (
+            b'{"a":1}]\n{"a":2}',
+            [
+                b'{"a":1}',
+                (b"]", "malformed JSON: Expecting value at line 1 column 8"),
+                b'{"a":2}',
+            ],
+        ),
+        (
+            DEEP + b'\n{"a":1}',
+            [(DEEP, "malformed JSON: nested too deeply, from line 1 on"), b'{"a":1}'],
+        ),
+        # Columns count characters.
+        (
+            '{"é":1} {"日" 2}'.encode(),
+            ['{"é":1}'.encode(), ('{"日" 2}'.encode(), f"{BAD_ELEMENT} 1 column 14")],
+        ),
+        # Cut texts, and arrays that are cut between elements.
+        (b'{"a":1', [(b'{"a":1', "malformed JSON: Expecting ',' delimiter at line 1 column 7")]),
+        (
+            b'{"a":"x',
+            [(b'{"a":"x', "malformed JSON: Unterminated string starting at line 1 column 6")],
+        ),
+        (b'[{"a":', [(b'{"a":', "malformed JSON: Expecting value at line 1 column 7")]),
+        *(
+            (b'\n[{"a":1},{"a":2}' + end, [b'{"a":1}', b'{"a":2}', (b"", f"{NO_END} 2 never ends")])
+            for end in (b"", b",", b",\n", b"\n")
+        ),
+    ],
+    ids=lambda given: repr(given[:24]) if isinstance(given, bytes) else "",
+)
+def test_what_a_text_holds_is_cut_out_and_what_is_malformed_is_named(
+    data: bytes, found: list[bytes | tuple[bytes, str]]
+) -> None:
+    assert cut(data) == [(one, None) if isinstance(one, bytes) else one for one in found]
 
 
 def test_lines_and_offsets_count_bytes_of_characters_and_a_byte_order_mark() -> None:
     data = '\ufeff{"é":"日本"}\r\n\r\n  {"b":\n2}'.encode()
     assert [(record.line, record.byte_offset) for record in split(data)] == [(1, 3), (3, 24)]
-
-
-def test_a_byte_order_mark_between_appended_files_is_no_record() -> None:
-    assert cut(b'\xef\xbb\xbf{"a":1}\n\xef\xbb\xbf{"a":2}') == whole(b'{"a":1}', b'{"a":2}')
-
-
-def test_invalid_utf8_stays_verbatim_in_its_record() -> None:
-    assert cut(b'{"a":"\xff\xc3"}\n{"b":1}') == whole(b'{"a":"\xff\xc3"}', b'{"b":1}')
-
-
-def test_raw_line_breaks_inside_strings_are_kept() -> None:
-    assert cut(b'{"a":"x\ny"}{"b":1}') == whole(b'{"a":"x\ny"}', b'{"b":1}')
-
-
-def test_numbers_of_any_length_are_records() -> None:
-    long = b'{"a":' + b"9" * 10_000 + b"}"
-    assert cut(long) == whole(long)
-
-
-def test_scalars_are_records_of_their_own() -> None:
-    assert cut(b'12 "x"\nnull\ntrue') == whole(b"12", b'"x"', b"null", b"true")
-
-
-def test_a_line_that_only_begins_like_a_scalar_is_malformed_as_a_whole() -> None:
-    assert cut(b'2026-11-20 starting\n{"a":1}') == [
-        (b"2026-11-20 starting", "malformed JSON: Extra data at line 1 column 5"),
-        (b'{"a":1}', None),
-    ]
-
-
-def test_a_malformed_line_costs_no_other() -> None:
-    assert cut(b'{"a":1}\n{"a" 2}\n{"a":3}\n') == [
-        (b'{"a":1}', None),
-        (b'{"a" 2}', "malformed JSON: Expecting ':' delimiter at line 2 column 6"),
-        (b'{"a":3}', None),
-    ]
-
-
-def test_a_malformed_pretty_printed_document_ends_where_the_next_of_its_depth_begins() -> None:
-    bad = b'{\n  "a": {\n    "x" 1\n  },\n  "list": [\n    {"deeper": 1}\n  ]\n}'
-    assert cut(bad + b'\n{\n  "a": 2\n}') == [
-        (bad, "malformed JSON: Expecting ':' delimiter at line 3 column 9"),
-        (b'{\n  "a": 2\n}', None),
-    ]
-
-
-def test_a_malformed_element_costs_neither_its_neighbours_nor_the_array() -> None:
-    data = b'[\n  {"a":1},\n  {"a" 2},\n  {"a":3}\n]\n{"a":4}'
-    assert cut(data) == [
-        (b'{"a":1}', None),
-        (b'{"a" 2},', "malformed JSON: Expecting ':' delimiter at line 3 column 8"),
-        (b'{"a":3}', None),
-        (b'{"a":4}', None),
-    ]
-
-
-def test_a_malformed_last_element_leaves_the_array_closed() -> None:
-    (_, defect), last = cut(b'[\n  {"a" 1}\n]\n{"a":2}')
-    assert defect == "malformed JSON: Expecting ':' delimiter at line 2 column 8"
-    assert last == (b'{"a":2}', None)
-
-
-def test_an_array_a_line_goes_on_after_a_malformed_one() -> None:
-    (_, defect), *rest = cut(b'[{"a" 1},{"a":2}]\n[{"a":3}]\n[{"a":4}]')
-    assert defect is not None
-    assert rest == whole(b'{"a":3}', b'{"a":4}')
-
-
-@pytest.mark.parametrize(
-    ("data", "defect"),
-    [
-        (b'{"a":1', "malformed JSON: Expecting ',' delimiter at line 1 column 7"),
-        (b'{"a":"x', "malformed JSON: Unterminated string starting at line 1 column 6"),
-        (b'{"a":', "malformed JSON: Expecting value at line 1 column 6"),
-        (b'[{"a":1', "malformed JSON: Expecting ',' delimiter at line 1 column 8"),
-        (b"[", "malformed JSON: the array that begins at line 1 never ends"),
-    ],
-)
-def test_a_cut_text_is_a_defect(data: bytes, defect: str) -> None:
-    assert [found for _, found in cut(data)] == [defect]
-
-
-@pytest.mark.parametrize("end", [b"", b",", b",\n", b"\n"])
-def test_an_array_that_is_cut_between_elements_is_a_defect(end: bytes) -> None:
-    assert cut(b'\n[{"a":1},{"a":2}' + end) == [
-        (b'{"a":1}', None),
-        (b'{"a":2}', None),
-        (b"", "malformed JSON: the array that begins at line 2 never ends"),
-    ]
-
-
-def test_half_an_object_before_an_appended_file_costs_only_itself() -> None:
-    (_, defect), *rest = cut(b'{"a":"cut \n{"b":"x"}\n{"c":1}')
-    assert defect == "malformed JSON: Expecting ',' delimiter at line 2 column 3"
-    assert rest == whole(b'{"b":"x"}', b'{"c":1}')
-
-
-def test_a_bracket_too_many_is_a_defect() -> None:
-    assert cut(b'{"a":1}]\n{"a":2}') == [
-        (b'{"a":1}', None),
-        (b"]", "malformed JSON: Expecting value at line 1 column 8"),
-        (b'{"a":2}', None),
-    ]
-
-
-def test_nesting_without_end_is_a_defect() -> None:
-    deep = b'{"a":' * 100_000
-    assert cut(deep + b'\n{"a":1}') == [
-        (deep, "malformed JSON: nested too deeply, from line 1 on"),
-        (b'{"a":1}', None),
-    ]
-
-
-def test_columns_count_characters() -> None:
-    assert cut('{"é":1} {"日" 2}'.encode())[1][1] == (
-        "malformed JSON: Expecting ':' delimiter at line 1 column 14"
-    )
 
 
 @pytest.mark.parametrize("depth", [10, 500, 100_000])
@@ -358,17 +300,6 @@ def test_a_record_that_is_too_long_costs_no_other(record: bytes, end: bytes) -> 
     )
     assert [(one.payload, one.defect) for one in after] == whole(b'{"b":2}', b'{\n "b":3\n}')
     assert places_are_true(data, [before, long, *after])
-
-
-def test_of_a_record_that_is_too_long_its_first_mebibyte_is_kept() -> None:
-    limits = Limits(largest_record=3 << 20)
-    long = b'{"a":"%s"}' % (b"x" * (4 << 20))
-    first, second = split(long + b'\n{"b":1}', limits)
-    assert (first.payload, first.defect) == (
-        long[: 1 << 20],
-        "the record is longer than 3,145,728 bytes",
-    )
-    assert (second.payload, second.line, second.byte_offset) == (b'{"b":1}', 2, len(long) + 1)
 
 
 def test_a_record_as_long_as_it_may_be_is_whole() -> None:
@@ -441,8 +372,3 @@ def test_large_texts_take_time_in_proportion(line: bytes) -> None:
     start = time.process_time()
     assert sum(1 for _ in split(data)) == len(data) // len(line)
     assert time.process_time() - start < 10
-
-
-def test_a_record_longer_than_the_buffer_is_whole() -> None:
-    long = b'{"a":"' + b"x" * 3_000_000 + b'"}'
-    assert cut(b'{"b":1}' + long + b'{"c":1}') == whole(b'{"b":1}', long, b'{"c":1}')

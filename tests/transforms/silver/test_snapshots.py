@@ -10,13 +10,11 @@ from transforms.silver.snapshots import (
     Snapshot,
     SnapshotKey,
     Stretches,
-    read,
     snapshots_of,
     stretches_in_texts,
 )
 
 AT = (0, 1, 70, 0, -1)
-BEGINS = {5: AT}
 
 
 def account(
@@ -80,13 +78,6 @@ def test_snapshots_without_a_place_in_the_log_are_told_apart_by_their_first_row(
         Snapshot((0, 1, 5, -1), frozenset({"0", "1"})),
         Snapshot((0, 1, 20, -1), frozenset({"0", "1"})),
     ]
-
-
-def test_a_text_says_what_was_written() -> None:
-    (text,) = account((5, 6), (7, 9), (30, 31), begins=(5,), ends=(31,))
-    key, stretches = read(text)
-    assert (key, stretches.offsets) == (SnapshotKey(AT, "shop.item", 0), [(5, 9), (30, 31)])
-    assert (stretches.begins, stretches.ends) == (BEGINS, {31})
 
 
 def test_a_snapshot_full_of_gaps_is_not_put_together() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from random import Random
 from types import SimpleNamespace
 from typing import cast
@@ -33,7 +34,7 @@ def drawn(rng: Random, number: int) -> Point:
 def accounts_of(points: list[tuple[TrailKey, Point]]) -> Accounts:
     accounts = Accounts()
     for key, point in points:
-        accounts.note_point(KEY, key, point)
+        accounts.of[KEY].trails.add(key, point)
     return accounts
 
 
@@ -48,13 +49,13 @@ def test_accounts_keep_the_same_changes_in_whatever_tasks_and_order_they_are_cou
         cut = rng.randrange(len(points))
         together = Accounts()
         for some in (points[:cut], points[cut:]):
-            together.read(accounts_of(some).text())
+            together.add(pickle.loads(pickle.dumps(accounts_of(some))))
         assert together.rows() == [whole]
 
 
 def test_a_trail_has_few_stretches_however_long_its_time_is() -> None:
     rng = Random(7)
-    trail = Trail.beginning_at(Point((1, 1), 0, 0, 0, ""))
+    trail = Trail()
     for number in range(5_000):
         made = rng.randrange(10_000 * HOUR)
         trail.add(Point((1, made), made, made, 0, str(number)))
@@ -105,7 +106,7 @@ def test_two_have_to_stand_below_two_that_were_made_and_read_before_them() -> No
 def test_within_a_log_file_a_place_by_offset_is_no_evidence() -> None:
     def position_of(*own: int) -> tuple[int, ...] | None:
         row = {
-            **{"operation": "update", "scope": None, "tally": CHANGE, "stream": None},
+            **{"operation": "update", "scope": None, "kept_as": CHANGE, "stream": None},
             **{"log_position": (0, 1, *own), "dedup_prefix": 2 + len(own)},
             **{"event_at": 5, "extracted_at": None, "event_id": "e"},
         }
