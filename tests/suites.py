@@ -74,7 +74,7 @@ LONG: Final[Mapping[str, int]] = {
     "::test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named": 93,
     "tests/assets/maintenance/test_plan.py::test_a_wild_position_does_not_carry_the_watermark_away": 85,
     "tests/assets/maintenance/test_plan.py::test_a_table_that_cannot_be_compacted_leaves_the_others_done": 71,
-    "tests/assets/maintenance/test_repairing.py::test_events_that_may_be_compacted_are_not_repaired": 31,
+    "tests/assets/quarantine/test_repair.py::test_events_that_may_be_compacted_are_not_repaired": 31,
     "tests/assets/control/test_decisions.py::test_dismissed_records_of_the_quarantine_hold_nothing_up": 83,
     "tests/assets/gold/test_apply_table.py"
     "::test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that": 60,

@@ -22,7 +22,6 @@ from transforms.gold import folded_rows
 from transforms.gold.fold_rows import keys_of
 
 _KEYS_SHOWN: Final = 5
-_NAMED: Final = ("key", "effect", "event_at")
 
 
 class EpochEffect(NamedTuple):
@@ -50,14 +49,11 @@ class EpochEffect(NamedTuple):
             return said
         if self.unnamed is None:
             return f"{said}, and rows that they do not name would go"
-        shown = "; ".join(_spelled(key) for key in self.unnamed[:_KEYS_SHOWN])
+        keys = [["null" if part is None else part for part in key] for key in self.unnamed]
+        shown = "; ".join(", ".join(key) for key in keys[:_KEYS_SHOWN])
         more = "; …" if len(self.unnamed) > _KEYS_SHOWN else ""
         of = f" (key {shown}{more})" if shown else ""
         return f"{said}, and {counted(len(self.unnamed), 'row')} that they do not name{of} would go"
-
-
-def _spelled(key: Key) -> str:
-    return ", ".join("null" if part is None else part for part in key)
 
 
 def effects_of(lake: Lake, feed: Feed, epoch: Epoch) -> list[EpochEffect]:
@@ -82,7 +78,7 @@ def effects_of(lake: Lake, feed: Feed, epoch: Epoch) -> list[EpochEffect]:
 
 def _unnamed(gold: GoldTable, epoch: Epoch, windows: Sequence[str]) -> list[Key]:
     """The keys of gold's rows that no change of the new epoch names."""
-    columns = pa.schema([SILVER_ARROW.field(one) for one in _NAMED])
+    columns = pa.schema([SILVER_ARROW.field(one) for one in ("key", "effect", "event_at")])
     silver = gold.lake.in_process_table(Layer.SILVER, gold.feed.name)
     changes = silver.read(columns, {"table": [gold.name], "window": windows})
     named = pc.and_(
@@ -95,7 +91,5 @@ def _unnamed(gold: GoldTable, epoch: Epoch, windows: Sequence[str]) -> list[Key]
     keys = {tuple(key) for key in changes["key"].filter(named).to_pylist()}
     stored = gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name)
     rows = stored.read(folded_rows.rows_schema(gold.table))
-    return sorted(
-        {key for key in keys_of(gold.table, rows) if key not in keys},
-        key=lambda key: [text or "" for text in key],
-    )
+    unnamed = {*keys_of(gold.table, rows)} - keys
+    return sorted(unnamed, key=lambda key: [text or "" for text in key])

@@ -25,13 +25,12 @@ from assets.gold.fold import TableFold
 from assets.gold.plan import TablePlan, plan_of
 from assets.gold.silver_by_spark import SilverBySpark
 from assets.gold.silver_in_process import SilverInProcess, TooLarge, in_gold
-from assets.quarantine.records import id_of
+from assets.quarantine.records import id_of, source_location_of
 from assets.quarantine.words import ID
 from assets.storage.lake import Lake, Layer
 from transforms.change import HOLD, Change, Key
 from transforms.column_types.registry import column_type
 from transforms.compaction_watermarks import CompactionWatermark
-from transforms.feed.decisions import SourceLocation
 from transforms.feed.feed import Feed, Table
 from transforms.gold.fold import ABSENT, Fold, State
 from transforms.record import SOURCE_LOCATION
@@ -40,14 +39,9 @@ from transforms.record import SOURCE_LOCATION
 def explained(
     lake: Lake, feed: Feed, table: Table, name: str, key: Sequence[str | None]
 ) -> KeyStory:
-    """Everything that happened to one key of one gold table, in the order in which it applies.
+    """Everything that happened to one key of one gold table (``name``), in the order in which it applies.
 
-    Args:
-        lake: the warehouse.
-        feed: the feed as its file declares it; recorded decisions are added.
-        table: the declared table.
-        name: the gold table.
-        key: its parts in the order of ``table.identity``, as a person writes them.
+    ``key``: its parts in the order of ``table.identity``, as a person writes them.
     """
     feed = decisions.with_recorded(lake, feed)
     key = canonical(table, key)
@@ -57,7 +51,11 @@ def explained(
     return KeyStory(
         tuple(key),
         tuple(_steps(feed, Fold.of(table), known, list(key))),
-        tuple(_waiting(feed, one) for one in known.waiting if one["event_id"] not in counted),
+        tuple(
+            Waiting(one["operation"], one["transaction"]["id"], _delivery(feed, one))
+            for one in known.waiting
+            if one["event_id"] not in counted
+        ),
         (*_held(feed, known.held), *_quarantined(lake, feed, name, list(key))),
         None if compaction_watermark is None else _base(compaction_watermark, known.before),
     )
@@ -104,12 +102,8 @@ def _steps(feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None]) -> I
             counted=state.last is not None and state.last.event_id == change.event_id,
             row=None if state.effect == "remove" else state.columns,
             copies=state.copies,
-            deliveries=tuple(sorted(deliveries, key=_order)),
+            deliveries=tuple(sorted(deliveries)),
         )
-
-
-def _waiting(feed: Feed, row: Row) -> Waiting:
-    return Waiting(row["operation"], row["transaction"]["id"], _delivery(feed, row))
 
 
 def _held(feed: Feed, held: Sequence[Row]) -> list[Ignored]:
@@ -123,7 +117,8 @@ def _held(feed: Feed, held: Sequence[Row]) -> list[Ignored]:
 
 def _quarantined(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
     """The key's events in quarantine, those that came too late included."""
-    quarantined = lake.in_process_table(Layer.QUARANTINE, feed.name).each(_QUARANTINED)
+    columns = pa.schema([one for one in QUARANTINE_ARROW if one.name not in ("feed", "payload")])
+    quarantined = lake.in_process_table(Layer.QUARANTINE, feed.name).each(columns)
     mine = [
         row
         for rows in quarantined
@@ -135,25 +130,17 @@ def _quarantined(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> li
     return [
         Ignored(
             row["reason"],
-            row["detail"] + ("; dismissed" if _source_location(row) in dismissed else ""),
+            row["detail"] + ("; dismissed" if source_location_of(row) in dismissed else ""),
             _delivery(feed, row),
         )
         for row in mine
     ]
 
 
-_QUARANTINED = pa.schema([one for one in QUARANTINE_ARROW if one.name not in ("feed", "payload")])
-
-
-def _source_location(row: Row) -> SourceLocation:
-    return row["object"], row["generation"], row["line"], row["byte_offset"]
-
-
 def _delivery(feed: Feed, row: Row) -> Delivery:
     repaired = ""
-    if feed.decisions.replacements and (
-        given := feed.decisions.replaced().get(_source_location(row))
-    ):
+    replaced = feed.decisions.replaced() if feed.decisions.replacements else {}
+    if given := replaced.get(source_location_of(row)):
         by = f" by {given.by}" if given.by else ""
         why = f": {given.reason}" if given.reason else ""
         repaired = (
@@ -163,18 +150,13 @@ def _delivery(feed: Feed, row: Row) -> Delivery:
     return Delivery(row["window"], row["object"], row["line"], repaired)
 
 
-def _order(one: Delivery) -> tuple[str, str, int, str]:
-    return one.window, one.object, one.line, one.repaired
-
-
 # The story of one key, as values: what happened to it, what waits, and what does not count.
-
 
 Image = Mapping[str, str | None] | None
 """A row's columns as texts; None where there is no row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Delivery:
     """Where one delivery of an event was read; ``repaired``: who gave another payload for its record, or empty."""
 
@@ -245,8 +227,7 @@ class KeyStory:
 
 # All that silver has of one key of one gold table: the changes that count, in order, and the rows they came in.
 
-
-Row: TypeAlias = "Mapping[str, Any]"
+Row: TypeAlias = "dict[str, Any]"
 """One row of silver by its columns' names (``columns.silver.CHANGE``); maps are dicts, times are in UTC."""
 
 _SHOWN = [
@@ -272,15 +253,7 @@ class KeyEvents:
 
 
 def events_of_key(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
-    """What silver has of one key of one gold table.
-
-    Args:
-        lake: the warehouse.
-        feed: the feed with its recorded decisions.
-        table: the declared table.
-        name: the gold table.
-        key: as silver writes it (``explain.canonical``).
-    """
+    """What silver has of one ``canonical`` key of one gold table (``name``)."""
     if not lake.in_process_table(Layer.SILVER, feed.name).exists:
         return KeyEvents(ABSENT, (), (), (), ())
     plan = plan_of(lake, feed, table, name, [])
@@ -312,23 +285,22 @@ def _in_process(lake: Lake, plan: TablePlan, key: Key) -> KeyEvents:
 
 def _rows_of_key(
     silver: SilverInProcess, wanted: Callable[[pa.Table], pa.ChunkedArray]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """The table's rows that may count and for which ``wanted`` is true, with gold's names in their images."""
     spelled = gold.gold_names(silver.plan.table)
     for rows, window in silver.rows_of(silver.parts, _SHOWN):
         yield from _dicts(in_gold(rows.filter(wanted(rows)), spelled), window)
 
 
-def _held_events(silver: SilverInProcess) -> Iterator[dict[str, Any]]:
+def _held_events(silver: SilverInProcess) -> Iterator[Row]:
     for part in silver.parts:
         rows = silver.files.read_file(part, ["table", *_SHOWN])
         is_of_table = pc.fill_null(pc.equal(rows["table"], silver.plan.name), False)
-        yield from _dicts(
-            rows.filter(pc.and_(is_of_table, pc.equal(rows["effect"], HOLD))), part.window
-        )
+        held = rows.filter(pc.and_(is_of_table, pc.equal(rows["effect"], HOLD)))
+        yield from _dicts(held, part.window)
 
 
-def _dicts(rows: pa.Table, window: str) -> Iterator[dict[str, Any]]:
+def _dicts(rows: pa.Table, window: str) -> Iterator[Row]:
     for row in rows.to_pylist(maps_as_pydicts="strict"):
         yield row | {"window": window}
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from assets.columns.silver import QUARANTINE_ARROW
 from assets.control import accounting, decisions, run_history
-from assets.control import progress as window_progress
+from assets.control.progress import progress_of
 from assets.control.run_history import TableSize
 from assets.quarantine.records import totals_of
 from assets.storage.lake import Lake, Layer
@@ -21,10 +21,10 @@ from transforms.feed.windows import STEPS, parse_window
 from transforms.silver.accounting import OUTCOMES
 
 SHOWN = 48
-"""A report shows so many of the newest windows one by one."""
+"""Maximum number of windows that a report shows one by one: the newest."""
 
 MOST_CHANGES = 500_000
-"""Of so many changes, counted from the newest window back, it is looked up what the source did and when."""
+"""Maximum number of changes of which it is looked up what the source did and when: those of the newest windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,13 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
         for window, counts in windows.items()
     }
     looked = _looked_through(lake, feed, _within(shown, silver_rows))
-    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
-    finished = {
-        row["window"]: row["finished_at"]
-        for row in progress.rows(["window", "finished_at"], {"window": shown})
-    }
+    rows_of_progress = progress_of(lake, feed).rows(["window", "finished_at"], {"window": shown})
+    finished = {row["window"]: row["finished_at"] for row in rows_of_progress}
     waiting, dismissed = _decided(lake, feed, rows)
     return FeedReport(
         windows=[
             WindowFacts(
-                one,
-                {name: windows[one][name] for name in names},
-                finished.get(one),
+                *(one, {name: windows[one][name] for name in names}, finished.get(one)),
                 *looked.get(one, (None, None)),
             )
             for one in shown
@@ -141,17 +136,18 @@ def _looked_through(
     lake: Lake, feed: Feed, windows: Collection[str]
 ) -> dict[str, tuple[dict[str, int], int]]:
     """Of each of these windows: its changes by operation, and how many were made before it began."""
-    operations = {window: Counter[str]() for window in windows}
-    late = Counter[str]()
-    begins = {window: pa.scalar(parse_window(window, feed.window), _MOMENT) for window in windows}
+    found = {}
     rows = lake.in_process_table(Layer.SILVER, feed.name).read(_LOOKED_AT, {"window": windows})
     events = rows.filter(pc.is_null(rows["derived"]))
     for window in windows:
         of_window = events.filter(pc.equal(events["window"], window))
+        operations = Counter[str]()
         for one in of_window["operation"].value_counts().to_pylist():
-            operations[window][one["values"] or "(none)"] += one["counts"]
-        late[window] += pc.sum(pc.less(of_window["event_at"], begins[window])).as_py() or 0
-    return {window: (dict(operations[window]), late[window]) for window in windows}
+            operations[one["values"] or "(none)"] += one["counts"]
+        begins = pa.scalar(parse_window(window, feed.window), _MOMENT)
+        late = pc.sum(pc.less(of_window["event_at"], begins)).as_py() or 0
+        found[window] = dict(operations), late
+    return found
 
 
 def _reasons(lake: Lake, feed: Feed, windows: Collection[str]) -> dict[str, int]:

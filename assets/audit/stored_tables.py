@@ -1,8 +1,6 @@
 """The built-in suites: what Great Expectations is asked of each table as it stands, beside what runs count.
 
-The built-in checks of a run are counted while it writes. These read the tables themselves, so that they also find
-what something else has done to them. They are asked where Great Expectations is imported anyway (``weir data-docs``),
-and of gold again only once a table has changed.
+They read the tables themselves, so that they also find what something else has done to them.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from assets.control import progress as window_progress
+from assets.control.progress import progress_of
 from assets.gold import tables
 from assets.quality import checks, declared_checks
 from assets.quality.declared_checks import Asked, version_of_gold
@@ -32,7 +30,7 @@ from transforms.feed.feed import (
 from transforms.gold.columns import EVENT_ID, key_columns
 
 NEWEST: Final = 48
-"""So many windows of silver are read, the newest, as in a feed's report: what is asked does not grow with the lake."""
+"""Maximum number of windows of silver that are read, the newest: what is asked does not grow with the lake."""
 
 SUITE: Final = "as_stored"
 """What the name of such a suite ends with: ``gold.shop.orders.as_stored``."""
@@ -56,8 +54,7 @@ class Stored:
 
 def ask_stored(lake: Lake, feed: Feed) -> Iterator[Stored]:
     """Ask the feed's silver and each of its gold tables, declared or not, and keep what they answer."""
-    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
-    windows = sorted({row["window"] for row in progress.rows(["window"])})[-NEWEST:]
+    windows = sorted({row["window"] for row in progress_of(lake, feed).rows(["window"])})[-NEWEST:]
     if windows and lake.in_process_table(Layer.SILVER, feed.name).exists:
         suite = _suite("silver", None, _of_silver())
         asked = declared_checks.ask_silver(lake, feed, suite, windows)

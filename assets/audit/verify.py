@@ -1,7 +1,7 @@
 """The proof on real data: gold made of bronze's records in another order must equal the gold that there is.
 
-The records are shuffled into windows that have nothing to do with their own, some of them twice (``shuffle``), and
-the windows are run in random order. All of it is written to a scratch warehouse, which may be thrown away.
+The records are shuffled into other windows, some of them twice, and the windows are run in random order. All of it is
+written to a scratch warehouse, which may be thrown away.
 """
 
 from __future__ import annotations
@@ -48,12 +48,6 @@ def make_again(
 
     History begins at the first event, without base rows; events that came too late for compacted history are left out
     of the proof, too. Returns the error of each declared table that could not be made; all others are made.
-
-    Args:
-        lake: the warehouse that is proved.
-        scratch: the warehouse with shuffled bronze, where the proof is made.
-        feed: the feed as its file declares it.
-        runs: the windows of each run.
     """
     faults: dict[str, Exception] = {}
     wanted = discovered_tables.tables_of(lake, feed)
@@ -76,47 +70,26 @@ class NotProved:
 
 
 def certificates(
-    lake: Lake,
-    scratch: Lake,
+    both: tuple[Lake, Lake],
     feed: Feed,
-    tables: Mapping[str, Table],
+    mirrors: Mapping[str, Table],
     faults: Mapping[str, Exception],
 ) -> Iterator[Certificate | NotProved]:
-    """Compare every gold table of the feed with its proof.
-
-    Args:
-        lake: the warehouse that is proved.
-        scratch: the warehouse with the proof.
-        feed: the feed with its recorded decisions.
-        tables: the declared table of each gold table.
-        faults: the errors of declared tables whose proof could not be made.
-    """
-    for name, table in tables.items():
+    """Compare every gold table (``tables``) with its proof; ``faults``: of declared tables without a proof."""
+    watermarks = compacted.compaction_watermarks(both[0], feed)
+    for name, table in mirrors.items():
         if table.name in faults:
             yield NotProved(name, fault_in_words(faults[table.name]))
             continue
         try:
-            yield certificate_of(lake, scratch, feed, name, table)
+            tables.refuse_behind(both[0], feed, table, name)
+            yield compared(both, feed, name, table, watermarks.get(name))
         except Exception as fault:  # whatever it is, the other tables have nothing to do with it
             yield NotProved(name, fault_in_words(fault))
 
 
-def certificate_of(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
-    """Compare one gold table, its tombstones and its history with the proof's (``comparing.compared``).
-
-    Raises:
-        GoldBehind: the table was made under another declaration, or is missing.
-    """
-    tables.refuse_behind(lake, feed, table, name)
-    compaction_watermark = compacted.compaction_watermarks(lake, feed).get(name)
-    return compared((lake, scratch), feed, name, table, compaction_watermark)
-
-
-# A gold table compared with its proof, row by row: in this process where both are small, else by Spark.
-
-
 SHOWN = 10
-"""How many of the keys that differ are named."""
+"""Maximum number of keys that differ and are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +124,9 @@ def compared(
     table: Table,
     compaction_watermark: CompactionWatermark | None,
 ) -> Certificate:
-    """Compare one gold table (``name``), its tombstones and its history with the proof's.
+    """Compare one gold table (``name``), its tombstones and its history in both warehouses, the second the proof's.
 
-    Args:
-        both: the warehouse, and the proof's.
-        feed: the feed with its recorded decisions.
-        name: the gold table.
-        table: the declared table that it mirrors.
-        compaction_watermark: tombstones and versions at or below it are not compared, for compaction has dropped some.
+    Tombstones and versions at or below the watermark are not compared, for compaction has dropped some.
     """
     ours, theirs = (
         StoredInProcess.of(lake, feed, table, name, compaction_watermark) for lake in both
@@ -285,13 +253,11 @@ def _sums(
     return found
 
 
-# Bronze's records shuffled into other windows, some of them twice, so that gold can be made of them in another order.
-# Small bronze is shuffled in this process, where Spark would take seconds.
-
+# Bronze's records shuffled into other windows, in this process where they are few.
 
 PARTS = {
-    "hour": ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03"),
-    "day": ("1970-01-01", "1970-01-02", "1970-01-03", "1970-01-04"),
+    "hour": tuple(f"1970-01-01T{number:02}" for number in range(4)),
+    "day": tuple(f"1970-01-{number:02}" for number in range(1, 5)),
 }
 """The windows that records are shuffled into, by the feed's size of window."""
 
@@ -333,12 +299,19 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     files = BronzeFiles.of(
         lake, feed, sorted(lake.in_process_table(Layer.BRONZE, feed.name).windows)
     )
-    if _fits(lake, files):
-        shuffled = _here(files, seed, named, parts)
-        scratch.in_process_table(Layer.BRONZE, feed.name).append(shuffled.rows, ["window"])
-        kept, copies = shuffled.kept, shuffled.rows.num_rows
+    fits = lake.choice.fits_in_process
+    if fits(files.size, 0) and fits(files.payload_bytes(), files.records().total()):
+        rows = pa.Table.from_batches(files.batches(), BRONZE_ARROW)
+        rows = rows.filter(pc.greater(rows["line"], 0))
+        shuffled = _in_process(rows, seed, named, parts)
+        scratch.in_process_table(Layer.BRONZE, feed.name).append(shuffled, ["window"])
+        kept, copies = rows.num_rows, shuffled.num_rows
     else:
-        kept, copies = _by_spark(lake, scratch, feed, seed, (named, parts))
+        bronze = lake.table(Layer.BRONZE, feed.name).read().where("line > 0")
+        seen = Observation()
+        rows_by_spark = _by_spark(bronze, seed, named, parts, seen)
+        scratch.table(Layer.BRONZE, feed.name).append(rows_by_spark, partition_by=["window"])
+        kept, copies = int(seen.get["kept"]), int(seen.get["copies"] or 0)
     made = sorted(scratch.in_process_table(Layer.BRONZE, feed.name).windows)
     if FORMATS[feed.format].transactional:
         held = ledger.read_objects(scratch, feed)
@@ -349,38 +322,13 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     return Shuffled(kept, copies - kept, tuple(runs), keep)
 
 
-def _fits(lake: Lake, files: BronzeFiles) -> bool:
-    """Whether bronze is shuffled in this process."""
-    if not lake.choice.fits_in_process(files.size, 0):
-        return False
-    return lake.choice.fits_in_process(files.payload_bytes(), files.records().total())
-
-
-_How = tuple[Sequence[str], Sequence[str]]
-"""How to shuffle: the columns by which records stay together, and the windows to draw from.
-
-Without windows to draw from each record keeps its own.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class _InMemory:
-    """How many records there are, and the rows of bronze that they are shuffled into."""
-
-    kept: int
-    rows: pa.Table
-
-
-def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[str]) -> _InMemory:
-    """Shuffle in this process."""
-    rows = pa.Table.from_batches(files.batches(), BRONZE_ARROW)
-    rows = rows.filter(pc.greater(rows["line"], 0))
+def _in_process(rows: pa.Table, seed: int, named: Sequence[str], parts: Sequence[str]) -> pa.Table:
+    """These rows of bronze in windows drawn from ``parts``, or in their own; equal ``named`` columns stay together."""
     at: list[int] = []
     windows: list[str] = []
-    source_locations = zip(*(rows[name].to_pylist() for name in named), strict=True)
-    for number, (own, source_location) in enumerate(
-        zip(rows["window"].to_pylist(), source_locations, strict=True)
-    ):
+    names = zip(*(rows[name].to_pylist() for name in named), strict=True)
+    own_windows = rows["window"].to_pylist()
+    for number, (own, source_location) in enumerate(zip(own_windows, names, strict=True)):
         draw = Random(f"{seed} {source_location}")
         some = parts or (own,)
         at.append(number)
@@ -390,13 +338,13 @@ def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[s
             windows.append(draw.choice(some))
     shuffled = rows.take(pa.array(at, pa.int64()))
     column = shuffled.column_names.index("window")
-    shuffled = shuffled.set_column(column, "window", pa.array(windows, pa.string()))
-    return _InMemory(rows.num_rows, shuffled)
+    return shuffled.set_column(column, "window", pa.array(windows, pa.string()))
 
 
-def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tuple[int, int]:
-    """Shuffle by a job of Spark's; returns how many records there are, and how many rows were written."""
-    named, parts = how
+def _by_spark(
+    rows: DataFrame, seed: int, named: Sequence[str], parts: Sequence[str], seen: Observation
+) -> DataFrame:
+    """``_in_process`` by Spark; ``seen`` counts how many records are ``kept``, and their ``copies``."""
     source_location = [F.concat_ws("/", *named), F.lit(seed)]
 
     def drawn(salt: str) -> Column:
@@ -410,15 +358,7 @@ def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tu
 
     again = F.when(drawn("again") < int(REPEATED * 1_000_000), window("other"))
     both = F.array_compact(F.array(window("one"), again))
-    seen = Observation()
-    shuffled = (
-        lake.table(Layer.BRONZE, feed.name)
-        .read()
-        .where("line > 0")
-        .withColumn("both", both)
-        .observe(seen, F.count("*").alias("kept"), F.sum(F.size("both")).alias("copies"))
-        .withColumn("window", F.explode("both"))
-        .drop("both")
+    counted = rows.withColumn("both", both).observe(
+        seen, F.count("*").alias("kept"), F.sum(F.size("both")).alias("copies")
     )
-    scratch.table(Layer.BRONZE, feed.name).append(shuffled, partition_by=["window"])
-    return int(seen.get["kept"]), int(seen.get["copies"] or 0)
+    return counted.withColumn("window", F.explode("both")).drop("both")

@@ -1,8 +1,4 @@
-"""The Dagster asset of progress, the last step of a window; and the windows of a run in which something landed.
-
-It is in the group of the feed's upkeep. A run of everything else, such as "Materialize all" of the feed's group, has
-no such step; the last step that it does have records the windows then (``finish_with_last``).
-"""
+"""The Dagster asset of progress, the last step of a window; and the windows of a run in which something landed."""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterable
@@ -41,11 +37,11 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 def upstream_of(feed: Feed) -> list[dg.AssetKey]:
     """What has to be made of a window before it is finished."""
     source = FORMATS[feed.format]
-    described = [feed_key("undeclared", feed)] if source.describes_tables else []
+    discovered = [feed_key("undeclared", feed)] if source.describes_tables else []
     extras = [
         feed_key(extra.key, feed) for extra in source.extras_of(feed) if not extra.follows_progress
     ]
-    return [*gold_keys(feed), *described, *extras]
+    return [*gold_keys(feed), *discovered, *extras]
 
 
 def finish(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> tuple[int, int]:
@@ -67,20 +63,23 @@ def finish_with_last(
 ) -> None:
     """Record the windows at the end of a run that has all of the feed's tables and no step for their progress.
 
-    Args:
-        context: That of a step which has to be done before a window is finished.
-        lake: The warehouse.
-        feed: The feed.
-        results: The results of the step's own checks, of which Dagster knows nothing yet.
+    Progress is in the group of the feed's maintenance, so that "Materialize all" of the feed's own group is such a run.
+    Called by each step that has to be done before a window is finished; ``results``: those of its own checks, of which
+    Dagster knows nothing yet.
     """
     layer = context.job_def.asset_layer
     selected, needed = layer.selected_asset_keys, {*upstream_of(feed)}
     key, own = feed_key("progress", feed), context.selected_asset_keys
     if key in selected or not {*needed, feed_key("silver", feed)} <= selected:
         return
-    if any(is_blocked(one) for one in results) or any(map(is_blocked, checks_of(context))):
+    event = dg.DagsterEventType
+    checks = (
+        one.asset_check_evaluation_data for one in _logged(context, event.ASSET_CHECK_EVALUATION)
+    )
+    if any(map(is_blocked, results)) or any(map(is_blocked, checks)):
         return
-    if not needed - own <= made_in(context):
+    made = {one.asset_key for one in _logged(context, event.ASSET_MATERIALIZATION)}
+    if not needed - own <= made:
         return
     finish(context, lake, feed)
     for window in feed_assets.windows_of_run(context):
@@ -92,33 +91,16 @@ def is_blocked(check: dg.AssetCheckResult | dg.AssetCheckEvaluation) -> bool:
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
-def checks_of(context: dg.AssetExecutionContext) -> list[dg.AssetCheckEvaluation]:
-    """The results of checks that this run has so far."""
-    return [
-        event.asset_check_evaluation_data
-        for event in _logged(context, dg.DagsterEventType.ASSET_CHECK_EVALUATION)
-    ]
-
-
-def made_in(context: dg.AssetExecutionContext) -> set[dg.AssetKey | None]:
-    """The assets that this run has made so far."""
-    made = dg.DagsterEventType.ASSET_MATERIALIZATION
-    return {event.asset_key for event in _logged(context, made)}
-
-
 def _logged(context: dg.AssetExecutionContext, kind: dg.DagsterEventType) -> list[dg.DagsterEvent]:
-    """This run's events of a kind."""
+    """The events of a kind that this run has so far."""
     logs = context.instance.all_logs(context.run_id, of_type=kind)
     return [entry.dagster_event for entry in logs if entry.dagster_event is not None]
-
-
-# Which windows of a run its steps work on: a range may have thousands in which nothing has landed.
 
 
 def landed_windows_of_run(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> list[str]:
     """The windows of the run that bronze has something of; where it has nothing of any, the last one.
 
-    The others have no rows in any table, for all of these follow from bronze.
+    A range may have thousands of others, which have no rows in any table.
     """
     windows = feed_assets.windows_of_run(context)
     if len(windows) == 1:

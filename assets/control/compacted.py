@@ -1,23 +1,22 @@
-"""What compaction keeps of the history that it folds: base rows with their watermark, and events' identities.
-
-A table's base rows and its compaction watermark are one commit; whoever reads a history reads the watermark with it.
-"""
+"""What compaction keeps of the history that it folds: base rows with their watermark, and events' identities."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import gold
 from assets.columns.quoting import literal
 from assets.columns.silver import kept_identity
+from assets.storage.delta_rs import conformed
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.storage.store_faults import naming_store_faults
@@ -29,6 +28,27 @@ from transforms.feed import digest
 from transforms.feed.feed import Feed, Table
 from transforms.gold.stages import BASE_ROWS
 
+_WATERMARK = pa.struct(
+    [
+        *[("log_position", NUMBERS), ("drawn_at", pa.timestamp("us", "UTC"))],
+        *[("newest_window", pa.string()), ("declared", pa.string())],
+        *[("judged_by", pa.string()), ("added", TEXTS)],
+    ]
+)
+BASE = pa.schema([("table", pa.string()), *BASE_ROWS, ("compaction_watermark", _WATERMARK)])
+"""One row per key that is present at the compaction watermark, and one per table, without ``key``, that has the
+``compaction_watermark``: what a key is after all changes up to there, in place of those changes.
+
+``table``: the gold table. ``streams``: those that the key's changes came from. ``state``: what the key is, with every
+column that its changes mentioned, declared or not: ``replace`` (a row of exactly these columns) or ``remove``, its
+copies in a table without a key, and the last change that counted. ``compaction_watermark.log_position``: up to where;
+``drawn_at``: when that was decided; ``newest_window``: the newest landing window that had a change of the base;
+``declared``: the feed file's name of the table; ``judged_by``: what the feed said that the base depends on, as JSON
+(``digest.compacted_meaning``); ``added``: columns of gold that it had not declared.
+"""
+
+_WATERMARKS = pa.schema([BASE.field(name) for name in ("table", "compaction_watermark")])
+
 
 def compaction_watermarks(lake: Lake, feed: Feed) -> dict[str, CompactionWatermark]:
     """The compaction watermark of every gold table of the feed that has one."""
@@ -39,30 +59,12 @@ def compaction_watermarks(lake: Lake, feed: Feed) -> dict[str, CompactionWaterma
 
 
 def compaction_watermark_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
-    """The stored facts of each gold table's watermark (``base_rows.COMPACTION_WATERMARK``), by the table's name."""
+    """The stored facts of each gold table's watermark (``BASE``), by the table's name."""
     found = {}
-    for rows in lake.in_process_table(Layer.BASE, feed.name).each(_COMPACTION_WATERMARKS):
+    for rows in lake.in_process_table(Layer.BASE, feed.name).each(_WATERMARKS):
         for row in rows.filter(pc.is_valid(rows["compaction_watermark"])).to_pylist():
             found[row["table"]] = row["compaction_watermark"]
     return found
-
-
-_COMPACTION_WATERMARK = pa.struct(
-    [
-        *[("log_position", NUMBERS), ("drawn_at", pa.timestamp("us", "UTC"))],
-        *[("newest_window", pa.string()), ("declared", pa.string())],
-        *[("judged_by", pa.string()), ("added", TEXTS)],
-    ]
-)
-BASE_ARROW = pa.schema(
-    [("table", pa.string()), *BASE_ROWS, ("compaction_watermark", _COMPACTION_WATERMARK)]
-)
-"""``BASE`` as an Arrow schema."""
-
-
-_COMPACTION_WATERMARKS = pa.schema(
-    [BASE_ARROW.field(name) for name in ("table", "compaction_watermark")]
-)
 
 
 def base_rows_by_spark(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
@@ -79,42 +81,49 @@ def base_rows_by_spark(lake: Lake, feed: Feed, table: Table, name: str) -> DataF
 class NewBase:
     """The base of one gold table (``name``) that is to be committed.
 
-    ``rows``: one per key that is present at the ``compaction_watermark``, under gold's column names
-    (``base_rows.of_states``). ``newest_window``: the newest window that has a change of the base.
+    ``rows``: one per key that is present at the ``compaction_watermark`` (``BASE_ROWS``), under gold's column names.
+    ``newest_window``: the newest window that has a change of the base.
     """
 
     name: str
     table: Table
-    rows: DataFrame
+    rows: DataFrame | pa.Table
     compaction_watermark: CompactionWatermark
     newest_window: str
 
 
 def write_base(lake: Lake, feed: Feed, base: NewBase) -> None:
     """Put a table's base and compaction watermark in place of those before them, in one commit."""
-    table = base.table
+    table, name = base.table, base.name
     meaning = digest.compacted_meaning(feed, table, base.newest_window)
-    facts = {
-        "newest_window": F.lit(base.newest_window),
-        "declared": F.lit(table.name),
-        "judged_by": F.lit(json.dumps(meaning, sort_keys=True)),
-        "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
+    marker = {
+        "log_position": [*base.compaction_watermark.log_position],
+        "drawn_at": datetime.now(UTC),
+        "newest_window": base.newest_window,
+        "declared": table.name,
+        "judged_by": json.dumps(meaning, sort_keys=True),
+        "added": [*table.added],
     }
-    rows = gold.base_of_source(base.rows, table)
-    marked = rows.unionByName(base_marker(rows, base.name, base.compaction_watermark, facts))
-    written = lake.table(Layer.BASE, feed.name)
-    written.replace_where(marked, f"table = {literal(base.name)}", partition_by=("table",))
-
-
-def write_base_in_process(lake: Lake, feed: Feed, rows: pa.Table, name: str) -> None:
-    """Put the base rows and the watermark of one gold table (``base_rows.BASE``) in place of those before them."""
-    lake.in_process_table(Layer.BASE, feed.name).replace(rows, "table", [name], ["table"])
+    marked = pa.Table.from_pylist([{"table": name, "compaction_watermark": marker}], schema=BASE)
+    if isinstance(base.rows, pa.Table):
+        own = {gold: source for source, gold in gold.gold_names(table).items()}
+        rows = _with_names(base.rows, own).append_column("table", pa.repeat(name, len(base.rows)))
+        whole = pa.concat_tables([conformed(rows, BASE), marked])
+        lake.in_process_table(Layer.BASE, feed.name).replace(whole, "table", [name], ["table"])
+        return
+    frame = lake.spark.createDataFrame(marked)
+    rows = gold.base_of_source(base.rows, table).withColumn("table", F.lit(name))
+    lake.table(Layer.BASE, feed.name).replace_where(
+        rows.unionByName(frame, allowMissingColumns=True).select(BASE.names),
+        f"table = {literal(name)}",
+        partition_by=("table",),
+    )
 
 
 def newest_window_of_base(lake: Lake, feed: Feed, name: str) -> str:
     """The newest window that has a change of the table's base; empty where there is no base."""
-    compaction_watermark = compaction_watermark_facts(lake, feed).get(name)
-    return compaction_watermark["newest_window"] if compaction_watermark else ""
+    facts = compaction_watermark_facts(lake, feed).get(name)
+    return facts["newest_window"] if facts else ""
 
 
 def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -142,18 +151,14 @@ def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> N
 def declared_with_base(lake: Lake, feed: Feed) -> dict[str, str]:
     """The gold tables that have a base, each with the feed file's name of its table."""
     return {
-        name: compaction_watermark["declared"]
-        for name, compaction_watermark in compaction_watermark_facts(lake, feed).items()
+        name: facts["declared"] for name, facts in compaction_watermark_facts(lake, feed).items()
     }
 
 
 def added_in_base(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
-    compaction_watermark = compaction_watermark_facts(lake, feed).get(name)
-    return list(compaction_watermark["added"]) if compaction_watermark else []
-
-
-# One gold table's base rows, read in this process; larger bases are Spark's work (``bases``).
+    facts = compaction_watermark_facts(lake, feed).get(name)
+    return list(facts["added"]) if facts else []
 
 
 def base_rows_in_process(lake: Lake, feed: Feed, table: Table, name: str) -> pa.Table | None:
@@ -168,14 +173,13 @@ def base_rows_in_process(lake: Lake, feed: Feed, table: Table, name: str) -> pa.
     found, names = [BASE_ROWS.empty_table()], gold.gold_names(table)
     with naming_store_faults(base.name, lake.warehouse):
         for one in files:
-            rows = base.read_file(one, ["key", "streams", "state"])
-            of_keys = rows.filter(pc.is_valid(rows["key"])).combine_chunks()
-            found.append(_as_base_rows(of_keys, names))
+            rows = base.read_file(one, BASE_ROWS.names)
+            found.append(_with_names(rows.filter(pc.is_valid(rows["key"])), names))
     return pa.concat_tables(found)
 
 
-def _as_base_rows(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
-    """The rows as ``BASE_ROWS``: a file of Spark's has times without their zone."""
+def _with_names(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """The rows as ``BASE_ROWS``, their columns under other names; a file of Spark's has times without their zone."""
     states = rows["state"].combine_chunks()
     state = BASE_ROWS.field("state").type
     last = state.field("last").type
@@ -193,96 +197,6 @@ def _as_base_rows(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
     whole = pa.StructArray.from_arrays(fields, fields=[*state])
     texts = BASE_ROWS.field("key").type
     return pa.table([rows["key"].cast(texts), rows["streams"].cast(texts), whole], schema=BASE_ROWS)
-
-
-# The columns of base rows: what a key is after all changes up to a compaction watermark, in place of those changes.
-# Every later fold of the key begins with its base row.
-
-
-_LAST = (
-    "struct<log_position:array<bigint>,event_id:string,event_at:timestamp,is_range_delete:boolean>"
-)
-STATE = f"struct<effect:string,columns:map<string,string>,copies:bigint,last:{_LAST}>"
-"""What a key is: ``replace`` (a row of exactly these columns) or ``remove`` (absent); its copies, in a table without a
-key; and the last change that counted."""
-
-COMPACTION_WATERMARK = (
-    "struct<log_position:array<bigint>,drawn_at:timestamp,newest_window:string,declared:string,"
-    "judged_by:string,added:array<string>>"
-)
-
-BASE = (
-    f"table string, key array<string>, streams array<string>, state {STATE}, "
-    f"compaction_watermark {COMPACTION_WATERMARK}"
-)
-"""One row per key that is present at the compaction watermark, and one per table, without ``key``, that has the
-``compaction_watermark``.
-
-``table``: the gold table. ``streams``: those that the key's changes came from. ``state``: what the key is
-(``STATE``), with every column that its changes mentioned, declared or not. ``compaction_watermark.log_position``: up to
-where; ``drawn_at``: when that was decided; ``newest_window``: the newest landing window that had a change of the base;
-``declared``: the feed file's name of the table; ``judged_by``: what the feed said that the base depends on, as JSON
-(``compacted_past.Meaning``); ``added``: columns of gold that it had not declared.
-"""
-
-
-def base_with_marker(rows: pa.Table, table: str, marker: Mapping[str, Any]) -> pa.Table:
-    """The base rows of one gold table (``stages.BASE_ROWS``), and the one row that says up to where they go.
-
-    ``marker``: the fields of ``COMPACTION_WATERMARK``.
-    """
-    count = rows.num_rows
-    cells = [
-        pa.repeat(table, count)
-        if one.name == "table"
-        else pa.nulls(count, one.type)
-        if one.name == "compaction_watermark"
-        else rows[one.name].cast(one.type)
-        for one in BASE_ARROW
-    ]
-    last = pa.Table.from_pylist(
-        [{"table": table, "compaction_watermark": dict(marker)}], schema=BASE_ARROW
-    )
-    return pa.concat_tables([pa.table(cells, schema=BASE_ARROW), last])
-
-
-def base_of_states(states: DataFrame, table: str) -> DataFrame:
-    """One row of ``BASE`` per row of ``states`` (``key``, ``streams``, ``state``)."""
-    return states.select(
-        F.lit(table).alias("table"),
-        *("key", "streams", "state"),
-        F.lit(None).cast(COMPACTION_WATERMARK).alias("compaction_watermark"),
-    )
-
-
-def base_marker(
-    frame: DataFrame,
-    table: str,
-    compaction_watermark: CompactionWatermark,
-    facts: Mapping[str, Column],
-) -> DataFrame:
-    """The one row of ``BASE`` that says up to where a table's base goes.
-
-    Args:
-        frame: Any frame of the session.
-        table: The gold table.
-        compaction_watermark: Up to where the base goes.
-        facts: The other fields of ``COMPACTION_WATERMARK``, but ``drawn_at``, which is now.
-    """
-    log_position = F.array(*[F.lit(number) for number in compaction_watermark.log_position]).cast(
-        "array<bigint>"
-    )
-    drawn = {"log_position": log_position, "drawn_at": F.current_timestamp(), **facts}
-    names = ("log_position", "drawn_at", "newest_window", "declared", "judged_by", "added")
-    of_compaction_watermark = F.struct(*[drawn[name].alias(name) for name in names])
-    one = frame.sparkSession.range(1)
-    return one.select(
-        F.lit(table).alias("table"),
-        F.lit(None).cast("array<string>").alias("key"),
-        F.lit(None).cast("array<string>").alias("streams"),
-        F.lit(None).cast(STATE).alias("state"),
-        of_compaction_watermark.cast(COMPACTION_WATERMARK).alias("compaction_watermark"),
-    )
 
 
 # Which events compaction has folded into base rows, ``compacted.<feed>``: by which a repeat is no late event.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import getpass
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -28,12 +29,8 @@ from transforms.feed.feed import Feed
 
 DECISIONS = pa.schema(
     [
-        pa.field("decided_at", pa.timestamp("us", "UTC")),
-        pa.field("kind", pa.string()),
-        pa.field("table", pa.string()),
-        pa.field("meaning", pa.string()),
-        pa.field("reason", pa.string()),
-        pa.field("decided_by", pa.string()),
+        ("decided_at", pa.timestamp("us", "UTC")),
+        *((name, pa.string()) for name in ("kind", "table", "meaning", "reason", "decided_by")),
     ]
 )
 """One row per decision. ``kind``: epoch, release, hold, dismissal or replacement.
@@ -53,59 +50,42 @@ class Signature:
 
 
 def with_recorded(lake: Lake, feed: Feed) -> Feed:
-    """The feed with all its decisions: those of its file, and the recorded ones.
-
-    A feed that already has its recorded decisions is returned with the same ones, so this may be called twice.
-    """
-    table = lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS)
-    # Of several decisions about one thing the last counts.
-    recorded_rows = sorted(table.rows(), key=lambda row: row["decided_at"])
-    rows = [(row["kind"], json.loads(row["meaning"])) for row in recorded_rows]
-    if not rows:
+    """The feed with all its decisions: those of its file, and the recorded ones. It may have these already."""
+    by_kind: dict[str, list[Any]] = defaultdict(list)
+    for row in _recorded(lake, feed):
+        by_kind[row["kind"]].append(_READ[row["kind"]](json.loads(row["meaning"]), row))
+    if not by_kind:
         return feed
-    epochs = [_epoch(meaning) for kind, meaning in rows if kind == "epoch"]
-    releases = [
-        Release(meaning["event_id"], tuple(meaning["windows"]))
-        for kind, meaning in rows
-        if kind == "release"
-    ]
-    holds = [_hold(meaning) for kind, meaning in rows if kind == "hold"]
-    dismissals = [_dismissal(meaning) for kind, meaning in rows if kind == "dismissal"]
-    replacements = [_replacement(row) for row in recorded_rows if row["kind"] == "replacement"]
-    recorded = Decisions(
-        *(tuple(epochs), tuple(releases), tuple(holds), tuple(dismissals), tuple(replacements))
-    )
+    recorded = Decisions(*(tuple(by_kind[kind]) for kind in _READ))
     return replace(feed, decisions=feed.decisions.plus(recorded))
 
 
-def _epoch(meaning: dict[str, object]) -> Epoch:
+def _recorded(lake: Lake, feed: Feed) -> list[dict[str, Any]]:
+    """All recorded decisions, the last one behind the others: of several about one thing it counts."""
+    table = lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS)
+    return sorted(table.rows(), key=lambda row: row["decided_at"])
+
+
+def _epoch(meaning: dict[str, Any], _: Mapping[str, Any]) -> Epoch:
     time = meaning["time"]
-    return Epoch(
-        window=str(meaning["window"]),
-        table=None if meaning["table"] is None else str(meaning["table"]),
-        time=None if time is None else datetime.fromisoformat(str(time)),
-        complete=bool(meaning["complete"]),
-    )
+    return Epoch(**{**meaning, "time": None if time is None else datetime.fromisoformat(time)})
 
 
-def _hold(meaning: dict[str, Any]) -> Hold:
+def _release(meaning: dict[str, Any], _: Mapping[str, Any]) -> Release:
+    return Release(meaning["event_id"], tuple(meaning["windows"]))
+
+
+def _hold(meaning: dict[str, Any], _: Mapping[str, Any]) -> Hold:
     lists = ("keys", "windows", "log_position")
     return Hold(**{**meaning, **{name: tuple(meaning[name]) for name in lists}})
 
 
-def _dismissal(meaning: dict[str, Any]) -> Dismissal:
-    return Dismissal(
-        window=meaning["window"],
-        object=meaning["object"],
-        generation=meaning["generation"],
-        source_locations=tuple(
-            (line, byte_offset) for line, byte_offset in meaning["source_locations"]
-        ),
-    )
+def _dismissal(meaning: dict[str, Any], _: Mapping[str, Any]) -> Dismissal:
+    pairs = tuple((line, byte_offset) for line, byte_offset in meaning["source_locations"])
+    return Dismissal(**{**meaning, "source_locations": pairs})
 
 
-def _replacement(row: Mapping[str, Any]) -> Replacement:
-    meaning = json.loads(row["meaning"])
+def _replacement(meaning: dict[str, Any], row: Mapping[str, Any]) -> Replacement:
     payload = meaning["payload"]
     return Replacement(
         window=meaning["window"],
@@ -118,48 +98,38 @@ def _replacement(row: Mapping[str, Any]) -> Replacement:
     )
 
 
+_READ: Final[Mapping[str, Callable[[dict[str, Any], Mapping[str, Any]], object]]] = {
+    "epoch": _epoch,
+    "release": _release,
+    "hold": _hold,
+    "dismissal": _dismissal,
+    "replacement": _replacement,
+}
+"""How a decision of each kind is read of its meaning and its row, in the order of ``Decisions``."""
+
+
 def dismissed_by(lake: Lake, feed: Feed) -> dict[SourceLocation, Signature]:
     """Who dismissed each dismissed record, when and why; the last decision counts."""
-    table = lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS)
     found: dict[SourceLocation, Signature] = {}
-    for row in sorted(table.rows(), key=lambda row: row["decided_at"]):
-        if row["kind"] != "dismissal":
-            continue
-        one = _dismissal(json.loads(row["meaning"]))
-        signature = Signature(row["decided_at"], row["decided_by"], row["reason"])
-        for line, byte_offset in one.source_locations:
-            found[one.object, one.generation, line, byte_offset] = signature
+    for row in _recorded(lake, feed):
+        if row["kind"] == "dismissal":
+            one = _dismissal(json.loads(row["meaning"]), row)
+            signature = Signature(row["decided_at"], row["decided_by"], row["reason"])
+            for line, byte_offset in one.source_locations:
+                found[one.object, one.generation, line, byte_offset] = signature
     return found
 
 
 def open_epoch(lake: Lake, feed: Feed, epoch: Epoch, now: datetime, reason: str | None) -> None:
-    """Record that an epoch begins.
-
-    Args:
-        lake: the warehouse.
-        feed: the feed that it begins in.
-        epoch: where it begins, and for which table.
-        now: when that was decided.
-        reason: what the person who decided it wrote.
-    """
+    """Record that an epoch begins."""
     time = None if epoch.time is None else epoch.time.isoformat()
-    meaning: dict[str, object] = {"window": epoch.window, "table": epoch.table, "time": time}
-    meaning["complete"] = epoch.complete
+    meaning = {**asdict(epoch), "time": time}
     _record(lake, feed, [_row("epoch", epoch.table, meaning, Signature(now, None, reason))])
 
 
 def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | None) -> None:
-    """Record that a held range delete may act.
-
-    Args:
-        lake: the warehouse.
-        feed: the feed that it was held in.
-        one: the delete, and the windows that hold it.
-        now: when that was decided.
-        reason: what the person who decided it wrote.
-    """
-    meaning = {"event_id": one.event_id, "windows": list(one.windows)}
-    _record(lake, feed, [_row("release", None, meaning, Signature(now, None, reason))])
+    """Record that a held range delete may act."""
+    _record(lake, feed, [_row("release", None, asdict(one), Signature(now, None, reason))])
 
 
 def hold(lake: Lake, feed: Feed, holds: Iterable[Hold], signed: Signature) -> None:
@@ -205,10 +175,7 @@ def _record(lake: Lake, feed: Feed, rows: Sequence[Mapping[str, object]]) -> Non
 
 
 def _row(
-    kind: str,
-    table: str | None,
-    meaning: Mapping[str, object],
-    signed: Signature,
+    kind: str, table: str | None, meaning: Mapping[str, object], signed: Signature
 ) -> dict[str, object]:
     return {
         "decided_at": signed.at,
@@ -218,9 +185,6 @@ def _row(
         "reason": signed.reason,
         "decided_by": signed.by,
     }
-
-
-# Who decides something about a record, when and why.
 
 
 def signed(

@@ -1,13 +1,10 @@
-"""What a feed file does not declare and gold has: tables that only the stream describes, and added columns.
-
-What a stream says of a table, and which tables have changes, is in the accounts of its windows.
-"""
+"""What gold has and the feed file does not declare, by the accounts: tables that only the stream describes, columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,8 +25,6 @@ from transforms.silver.discovered_tables import (
 )
 
 _MET = ["table", "source_table", "declared", "changes"]
-READ_FOR_TABLES = [*_MET, "stream_schemas"]
-"""The columns of the accounts that are read for it."""
 
 
 def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
@@ -38,10 +33,7 @@ def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
 
 
 def discovered(lake: Lake, feed: Feed) -> Mapping[str, Table]:
-    """The tables that the feed file does not declare and that the stream has described, in whatever window.
-
-    A table that its stream describes with two keys is left out.
-    """
+    """The tables that only the stream has described, in whatever window, but for those with two different keys."""
     return made_and_stopped(lake, feed).described
 
 
@@ -54,26 +46,30 @@ def made_and_stopped(lake: Lake, feed: Feed) -> Tables:
     return discovered_tables.within_limit(feed, found, met, lake.most_tables, in_gold)
 
 
+def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
+    """The gold tables that cannot be made, of declared tables and of others, by their names."""
+    return made_and_stopped(lake, feed).stopped
+
+
 def without_limit(lake: Lake, feed: Feed) -> Tables:
-    """``look`` without the limit ``most_tables``."""
+    """``made_and_stopped`` without the limit ``most_tables``."""
     return _found(lake, feed)[0]
 
 
 def without_limit_in(feed: Feed, accounts: pa.Table) -> Tables:
-    """``everything``, by the feed's accounts (``READ``)."""
+    """``without_limit``, by the feed's accounts."""
     return _found_in(feed, accounts)[0]
 
 
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
-    accounts = accounting.accounting_of(lake, feed)
     tells = FORMATS[feed.format].describes_tables
-    return _found_in(feed, accounts.read(READ_FOR_TABLES if tells else _MET))
+    columns = [*_MET, "stream_schemas"] if tells else _MET
+    return _found_in(feed, accounting.accounting_of(lake, feed).read(columns))
 
 
 def _found_in(feed: Feed, accounts: pa.Table) -> tuple[Tables, set[SeenTable]]:
     met = _met(accounts)
-    tells = FORMATS[feed.format].describes_tables
-    described = _described(feed, accounts) if tells else {}
+    described = _described(feed, accounts) if FORMATS[feed.format].describes_tables else {}
     return discovered_tables.discovered_tables(feed, described, met), met
 
 
@@ -92,11 +88,6 @@ def _described(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
                 description = Description(tuple(one["key"]), columns, encoded, defaults)
                 found.setdefault(row["declared"], set()).add(description)
     return found
-
-
-def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
-    """The gold tables that cannot be made, of declared tables and of others, by their names."""
-    return made_and_stopped(lake, feed).stopped
 
 
 def _met(rows: pa.Table) -> set[SeenTable]:
@@ -125,15 +116,10 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     evolves = table.policies.add_column == "evolve"
     if not evolves and not _tells_defaults(feed, table):
         return table
-    accounts = accounting.accounting_of(lake, feed)
-    rows = accounts.rows([*READ_FOR_COLUMNS], {"table": [name]})
-    return with_mentioned(
-        feed, table, rows, compacted.added_in_base(lake, feed, name) if evolves else ()
-    )
-
-
-READ_FOR_COLUMNS: Final = ("declared", "undeclared_columns", "stream_schemas")
-"""The columns of the accounts that are read for it."""
+    columns = ["declared", "undeclared_columns", "stream_schemas"]
+    rows = accounting.accounting_of(lake, feed).rows(columns, {"table": [name]})
+    in_base = compacted.added_in_base(lake, feed, name) if evolves else ()
+    return with_mentioned(feed, table, rows, in_base)
 
 
 def _tells_defaults(feed: Feed, table: Table) -> bool:
@@ -163,8 +149,7 @@ def with_mentioned(
         for one in row["undeclared_columns"]
     }
     # Base rows, too: accounts do not count repeats, and compacted events that are read again are repeats.
-    names = [*sorted(mentioned), *in_base]
-    found = added(names, table.columns)
+    found = added([*sorted(mentioned), *in_base], table.columns)
     # A table that has some of them already, as a mirror does, keeps these.
     columns = {**table.columns, **dict.fromkeys(found, "string")}
     return replace(table, columns=columns, added=(*table.added, *found))

@@ -1,7 +1,7 @@
 """What was read of a feed, objects and offsets: derived from bronze's commits, and kept in ``ledger.<feed>``.
 
 An object generation is read when bronze holds a row of it, an offset of a topic when bronze holds it or a later one:
-the rows and the fact come in one commit, which ``bronze_ledger`` remembers.
+the rows and the fact come in one commit.
 """
 
 from __future__ import annotations
@@ -45,14 +45,9 @@ def read_objects(
     names: Sequence[str] | None = None,
     rows: DataFrame | None = None,
 ) -> list[ReadObject]:
-    """The object generations in bronze, and how many records each gave.
+    """The object generations in bronze, of these windows and with these names, and how many records each gave.
 
-    Args:
-        lake: the warehouse.
-        feed: the feed whose bronze is asked about.
-        windows: only those in these windows.
-        names: only those of objects with these names.
-        rows: bronze as the caller has read it, where what was appended since must not count.
+    ``rows``: bronze as the caller has read it, where what was appended since must not count.
     """
     found = bronze_contents(lake, feed).rows if rows is None else _grouped(rows, windows)
     return objects_in(found, windows, names)
@@ -61,26 +56,19 @@ def read_objects(
 def objects_in(
     held: pa.Table, windows: Iterable[str] | None = None, names: Iterable[str] | None = None
 ) -> list[ReadObject]:
-    """``read_objects`` of what the caller knows of bronze already (``bronze_ledger.catch_up``)."""
+    """``read_objects`` of what the caller knows of bronze already (``catch_up``)."""
     for column, texts in (("window", windows), ("object", names)):
         if texts is not None:
             held = held.filter(pc.is_in(held[column], pa.array([*texts], pa.string())))
-    return _objects(held)
+    found = merged_groups(held)
+    columns = (*_OBJECT, "records")
+    cells = zip(*[found[name].to_pylist() for name in columns], strict=True)
+    return [ReadObject(*one) for one in cells]
 
 
 def noted_objects(lake: Lake, feed: Feed, windows: Iterable[str] | None = None) -> list[ReadObject]:
-    """The object generations that the ledger has noted (``bronze_ledger.noted``): a quick answer, perhaps not all.
-
-    ``windows``: only those in these windows.
-    """
+    """``read_objects`` by the ledger alone (``noted_contents``): a quick answer, perhaps not all."""
     return objects_in(noted_contents(lake, feed), windows)
-
-
-def _objects(rows: pa.Table) -> list[ReadObject]:
-    found = merged_groups(rows)
-    columns = ("window", "object", "generation", "records")
-    cells = zip(*[found[name].to_pylist() for name in columns], strict=True)
-    return [ReadObject(*one) for one in cells]
 
 
 def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
@@ -90,7 +78,7 @@ def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
     # Line 0 is the mark of an object without records.
     records = F.count_if(F.col("line") > 0).alias("records")
     places = [F.min("byte_offset"), F.max("byte_offset")]
-    grouped = rows.groupBy("window", "object", "generation").agg(records, *places)
+    grouped = rows.groupBy(*_OBJECT).agg(records, *places)
     groups = [dict(zip(GROUPS.names, row, strict=True)) for row in grouped.collect()]
     return pa.Table.from_pylist(groups, schema=GROUPS)
 
@@ -101,23 +89,17 @@ def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
 
 
 def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
-    """``read_offsets`` by the ledger alone (``bronze_ledger.noted``): a quick answer, perhaps not the newest."""
+    """``read_offsets`` by the ledger alone (``noted_contents``): a quick answer, perhaps not the newest."""
     return offsets_in(noted_contents(lake, feed))
 
 
 def offsets_in(rows: pa.Table) -> dict[tuple[str, str], ReadUpTo]:
-    """``read_offsets`` of what the caller knows of bronze already (``bronze_ledger.catch_up``)."""
+    """``read_offsets`` of what the caller knows of bronze already (``catch_up``)."""
     last: dict[tuple[str, str], tuple[int, str]] = {}
     for row in rows.to_pylist():
-        partition_key, reached = (
-            (row["object"], row["generation"]),
-            (row["last_offset"], row["window"]),
-        )
-        last[partition_key] = max(last.get(partition_key, reached), reached)
-    return {
-        partition_key: ReadUpTo(offset + 1, window)
-        for partition_key, (offset, window) in last.items()
-    }
+        partition, reached = (row["object"], row["generation"]), (row["last_offset"], row["window"])
+        last[partition] = max(last.get(partition, reached), reached)
+    return {key: ReadUpTo(offset + 1, window) for key, (offset, window) in last.items()}
 
 
 def records_since(
@@ -153,7 +135,7 @@ def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
 def other_windows(held: pa.Table, feed: Feed) -> list[str]:
     """At most one window of bronze, whose size (hour or day) is not the one that the feed declares.
 
-    ``held``: what bronze holds (``bronze_ledger.catch_up``).
+    ``held``: what bronze holds (``catch_up``).
     """
     windows = held["window"].unique().to_pylist()
     return [window for window in windows if len(window) != WINDOW_LENGTHS[feed.window]][:1]
@@ -170,18 +152,11 @@ def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
             raise WindowSizeChanged(feed.name, feed.window, window)
 
 
-# What each commit of bronze added, by its Delta log and a few columns of its files, without Spark.
-# A commit names the files that it added; each of these has records of some object generations, and of some offsets.
-
-
+_OBJECT = ("window", "object", "generation")
 GROUPS = pa.schema(
     [
-        pa.field("window", pa.string()),
-        pa.field("object", pa.string()),
-        pa.field("generation", pa.string()),
-        pa.field("records", pa.int64()),
-        pa.field("first_offset", pa.int64()),
-        pa.field("last_offset", pa.int64()),
+        *((name, pa.string()) for name in _OBJECT),
+        *((name, pa.int64()) for name in ("records", "first_offset", "last_offset")),
     ]
 )
 """One row per window and object generation: how many records of it there are, and the least and largest byte offset.
@@ -190,19 +165,11 @@ Of a topic an object is a partition, its generation the topic's id, and the byte
 """
 
 
-# The ledger of bronze, ``ledger.<feed>``: what each of bronze's commits added, so that nobody has to read bronze.
-# Bronze's own commits are the truth, for records and the fact that they were read come in one. The ledger is a cache
-# of them: a question reads it, and those commits of bronze that it does not have yet. Where it is lost, or belongs to
-# a bronze that was replaced, all of bronze is read once.
-
+# Bronze's own commits are the truth. The ledger is a cache of them: a question reads it, and those commits of bronze
+# that it does not have yet. Where it is lost, or belongs to a bronze that was replaced, all of bronze is read once.
 
 LEDGER = pa.schema(
-    [
-        pa.field("bronze", pa.string()),
-        pa.field("version", pa.int64()),
-        pa.field("is_whole", pa.bool_()),
-        *GROUPS,
-    ]
+    [("bronze", pa.string()), ("version", pa.int64()), ("is_whole", pa.bool_()), *GROUPS]
 )
 """One row per commit of bronze and object generation in it (``GROUPS``), and one per commit with a null ``object``.
 
@@ -241,14 +208,16 @@ def bronze_contents(lake: Lake, feed: Feed) -> BronzeContents:
     if bronze is None:
         return BronzeContents(-1, GROUPS.empty_table(), table, LEDGER.empty_table())
     known, steps, rows = trusted_rows(noted, bronze.id, bronze.version)
-    if known < 0:
-        news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
-    else:
-        try:
-            news = _one_by_one(bronze, known)
-            steps += bronze.version - known
-        except LogIncomplete:
-            news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
+    try:
+        if known < 0:
+            raise LogIncomplete
+        commits = range(known + 1, bronze.version + 1)
+        single = [_rows_to_note(bronze.brought_by(one), bronze.id, one) for one in commits]
+        news = pa.concat_tables([LEDGER.empty_table(), *single])
+        steps += len(single)
+    except LogIncomplete:
+        news = _rows_to_note(bronze.everything(), bronze.id, bronze.version, is_whole=True)
+        rows, steps = GROUPS.empty_table(), 0
     brought = news.filter(pc.is_valid(news["object"])).select(GROUPS.names)
     everything = pa.concat_tables([rows, brought])
     return BronzeContents(bronze.version, everything, table, news, steps, bronze.id)
@@ -259,36 +228,31 @@ def noted_contents(lake: Lake, feed: Feed) -> pa.Table:
 
     For callers with little time, as sensors: where the ledger is lost, reading all of bronze may take minutes.
     """
-    written = ledger_of(lake, feed).read()
+    noted = ledger_of(lake, feed).read()
     bronze = BronzeLog.opened(lake, feed)
     if bronze is None:
         return GROUPS.empty_table()
-    return trusted_rows(written, bronze.id, bronze.version)[2]
+    return trusted_rows(noted, bronze.id, bronze.version)[2]
 
 
 def catch_up(lake: Lake, feed: Feed) -> BronzeContents:
-    """``held``, and the ledger gets the commits that it does not have yet.
+    """``bronze_contents``, and the ledger gets the commits that it does not have yet.
 
     If another writer adds them at the same time, it is left to it.
     """
     found = bronze_contents(lake, feed)
     if found.news.num_rows:
-        _note(found)
+        table = found.ledger
+        with suppress(TableBusy):
+            if found.steps > STEPS:
+                whole = merged_groups(found.rows)
+                table.rewrite(_rows_to_note(whole, found.bronze, found.version, is_whole=True))
+            elif found.steps == 0:
+                # What it has is of another bronze, or cannot be built upon.
+                table.rewrite(found.news)
+            else:
+                table.append(found.news)
     return found
-
-
-def _note(found: BronzeContents) -> None:
-    table = found.ledger
-    with suppress(TableBusy):
-        if found.steps > STEPS:
-            table.rewrite(
-                _rows_to_note(merged_groups(found.rows), found.bronze, found.version, is_whole=True)
-            )
-        elif found.steps == 0:
-            # What it has is of another bronze, or cannot be built upon.
-            table.rewrite(found.news)
-        else:
-            table.append(found.news)
 
 
 def ledger_of(lake: Lake, feed: Feed) -> InProcessTable:
@@ -328,43 +292,14 @@ def trusted_rows(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, 
     return known, steps, rows.select(GROUPS.names)
 
 
-def _one_by_one(bronze: BronzeLog, known: int) -> pa.Table:
-    steps = [
-        _rows_to_note(bronze.brought_by(version), bronze.id, version, is_whole=False)
-        for version in range(known + 1, bronze.version + 1)
-    ]
-    return pa.concat_tables([LEDGER.empty_table(), *steps])
-
-
-def _whole(bronze: BronzeLog) -> pa.Table:
-    return _rows_to_note(bronze.everything(), bronze.id, bronze.version, is_whole=True)
-
-
-def _rows_to_note(groups: pa.Table, bronze: str, version: int, *, is_whole: bool) -> pa.Table:
+def _rows_to_note(
+    groups: pa.Table, bronze: str, version: int, *, is_whole: bool = False
+) -> pa.Table:
     """The ledger's rows of one commit, or of all up to it, with their mark."""
     mark = pa.Table.from_pylist([dict.fromkeys(GROUPS.names)], schema=GROUPS)
     rows = pa.concat_tables([groups, mark])
-    size = rows.num_rows
-    commit_columns = {
-        "bronze": [bronze] * size,
-        "version": [version] * size,
-        "is_whole": [is_whole] * size,
-    }
-    return pa.table(
-        [
-            *[
-                pa.array(commit_columns[one.name], one.type)
-                for one in LEDGER
-                if one.name in commit_columns
-            ],
-            *rows.columns,
-        ],
-        schema=LEDGER,
-    )
-
-
-_OF_OBJECT = ("object", "generation")
-_COLUMNS = ("window", *_OF_OBJECT, "line", "byte_offset")
+    commit = [pa.repeat(value, rows.num_rows) for value in (bronze, version, is_whole)]
+    return pa.table([*commit, *rows.columns], schema=LEDGER)
 
 
 class LogIncomplete(Exception):
@@ -385,7 +320,7 @@ class BronzeLog:
 
     @property
     def id(self) -> str:
-        """The Delta table's own id: a table that was removed and created again has another."""
+        """The Delta table's own id."""
         return self.table.id
 
     @property
@@ -397,7 +332,7 @@ class BronzeLog:
         """What one commit added (``GROUPS``); nothing where it only rewrote files, as compaction does.
 
         Raises:
-            NotTold: it took rows away, or its log entry or its files are gone by now.
+            LogIncomplete: it took rows away, or its log entry or its files are gone by now.
         """
         try:
             with naming_store_faults(self.table.name, self.table.warehouse):
@@ -416,7 +351,8 @@ class BronzeLog:
         return merged_groups(pa.concat_tables([GROUPS.empty_table(), *found]))
 
     def _read(self, file: DataFile) -> pa.Table:
-        rows = self.table.read_file(file, _COLUMNS, repeated=_OF_OBJECT)
+        columns = (*_OBJECT, "line", "byte_offset")
+        rows = self.table.read_file(file, columns, repeated=("object", "generation"))
         # Millions of records have a few names: as numbers they take a sixteenth of the time.
         rows = rows.unify_dictionaries()
         # Line 0 is the mark of an object without records.
@@ -430,9 +366,9 @@ class BronzeLog:
 
 def merged_groups(rows: pa.Table) -> pa.Table:
     """Rows of ``GROUPS``, those of one window and object generation made one."""
-    by = rows.group_by(["window", "object", "generation"])
-    found = by.aggregate([("records", "sum"), ("first_offset", "min"), ("last_offset", "max")])
-    names = ["window", "object", "generation", "records_sum", "first_offset_min", "last_offset_max"]
+    sums = [("records", "sum"), ("first_offset", "min"), ("last_offset", "max")]
+    found = rows.group_by([*_OBJECT]).aggregate(sums)
+    names = [*_OBJECT, *("_".join(one) for one in sums)]
     return found.select(names).rename_columns(GROUPS.names).cast(GROUPS)
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 from assets.control import accounting, decisions, discovered_tables, ledger
 from assets.control.discovered_tables import with_added
 from assets.control.ledger import ReadObject, amounts, read_objects
+from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from transforms.feed.digest import feed_digests, table_digest
@@ -25,16 +26,19 @@ from transforms.feed.feed import Feed
 
 PROGRESS = pa.schema(
     [
-        pa.field("window", pa.string()),
-        pa.field("objects", pa.int64()),
-        pa.field("declaration", pa.string()),
-        pa.field("finished_at", pa.timestamp("us", "UTC")),
+        *[("window", pa.string()), ("objects", pa.int64()), ("declaration", pa.string())],
+        ("finished_at", pa.timestamp("us", "UTC")),
     ]
 )
 """One row per window that is in gold: with how many object generations or records, and under which declaration."""
 
 READ_ACCOUNTS = ("window", "records", "declaration")
-"""The columns of ``accounting.<feed>`` that say which records silver was made from, and under which declaration."""
+"""The columns of the accounts that say which records silver was made from, and under which declaration."""
+
+
+def progress_of(lake: Lake, feed: Feed) -> InProcessTable:
+    """The table ``progress.<feed>``."""
+    return lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS)
 
 
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
@@ -42,7 +46,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
     digest = feed_digests(decisions.with_recorded(lake, feed))
     finished = {
         row["window"]: row["objects"]
-        for row in lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).rows()
+        for row in progress_of(lake, feed).rows()
         if row["declaration"] == digest(row["window"])
     }
     counts = amounts(feed, known)
@@ -51,7 +55,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
     """The finished windows besides these; what silver has of any other window may not be in gold yet."""
-    rows = lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).rows(["window"])
+    rows = progress_of(lake, feed).rows(["window"])
     return frozenset(row["window"] for row in rows).difference(windows)
 
 
@@ -62,22 +66,17 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     may have died before it came to silver. So is one that was derived under other decisions than there are by now.
     """
     with writing(lake, Layer.PROGRESS, feed.name):
-        return _finish(lake, decisions.with_recorded(lake, feed), windows)
-
-
-def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
-    known = read_objects(lake, feed, windows)
-    late = behind(lake, feed, known)
-    counts = amounts(feed, (one for one in known if one.window not in late))
-    now, digest = datetime.now(UTC), feed_digests(feed)
-    rows = [
-        {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
-        for window, count in counts.items()
-    ]
-    lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).replace_windows(
-        rows, windows
-    )
-    return counts.total()
+        feed = decisions.with_recorded(lake, feed)
+        known = read_objects(lake, feed, windows)
+        late = behind(lake, feed, known)
+        counts = amounts(feed, (one for one in known if one.window not in late))
+        now, digest = datetime.now(UTC), feed_digests(feed)
+        rows = [
+            {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
+            for window, count in counts.items()
+        ]
+        progress_of(lake, feed).replace_windows(rows, windows)
+        return counts.total()
 
 
 def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
@@ -106,39 +105,38 @@ def behind_by(
     declared: Mapping[str, str], accounts: Iterable[Mapping[str, Any]], known: Sequence[ReadObject]
 ) -> set[str]:
     """``behind`` for whoever has the ``declarations`` of at least these windows, and has read their ``accounts``."""
-    bronze_records: Counter[str] = Counter()
+    in_bronze, derived = Counter[str](), Counter[str]()
     for one in known:
-        bronze_records[one.window] += one.records
-    derived_records: Counter[str] = Counter()
+        in_bronze[one.window] += one.records
     stale: set[str] = set()
     for row in accounts:
-        if row["window"] not in bronze_records:
-            continue
-        derived_records[row["window"]] += row["records"]
-        if row["declaration"] != declared[row["window"]]:
-            stale.add(row["window"])
-    return stale | {
-        window for window in bronze_records if bronze_records[window] != derived_records[window]
-    }
+        if row["window"] in in_bronze:
+            derived[row["window"]] += row["records"]
+            if row["declaration"] != declared[row["window"]]:
+                stale.add(row["window"])
+    return stale | {window for window in in_bronze if in_bronze[window] != derived[window]}
 
 
-# The object generations that are known to have landed, ``landed.<feed>``, and which of their windows are not read.
-# Only feeds whose format has transactions have the table: a transaction may go through an object that nobody has read
-# yet.
+# The object generations that are known to have landed. Only feeds whose format has transactions have the table: a
+# transaction may go through an object that nobody has read yet.
 
 
 LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "generation")])
 """One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""
 
 
+def _landed_table(lake: Lake, feed: Feed) -> InProcessTable:
+    return lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
+
+
 def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
     """Add these object generations (window, object, generation) to ``landed.<feed>``, each once."""
     new = set(objects)
-    table = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
-    if new:
-        noted = table.rows(where={"window": {one[0] for one in new}})
-        new -= {tuple(row.values()) for row in noted}
-    if new:
+    if not new:
+        return
+    table = _landed_table(lake, feed)
+    noted = table.rows(where={"window": {one[0] for one in new}})
+    if new := new.difference(tuple(row.values()) for row in noted):
         table.append([dict(zip(LANDED.names, one, strict=True)) for one in sorted(new)])
 
 
@@ -150,7 +148,7 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
     doubtful = unread_windows(lake, feed)
     if not doubtful:
         return
-    table = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
+    table = _landed_table(lake, feed)
     noted = [tuple(row.values()) for row in table.rows(where={"window": doubtful})]
     held = {
         (one.window, one.name, one.generation) for one in ledger.read_objects(lake, feed, doubtful)
@@ -172,11 +170,9 @@ def unread_windows(lake: Lake, feed: Feed) -> list[str]:
 class Landed:
     """What is known to have landed of a feed at one moment, and how much of it bronze has.
 
-    Args:
-        noted: How many object generations are known to have landed, by window; of topics, how many records bronze has.
-        doubtful: The windows that are not in gold with all of these.
-        amounts: How much bronze has of each doubtful window, counted as in ``noted``.
-        held: What that is.
+    ``noted``: how many object generations are known to have landed, by window; of topics, how many records bronze has.
+    ``doubtful``: the windows that are not in gold with all of these. ``held``: what bronze has of these windows, and
+    ``amounts`` how much that is, counted as in ``noted``.
     """
 
     noted: Mapping[str, int]
@@ -192,12 +188,12 @@ class Landed:
             everything = ledger.read_objects(lake, feed)
             noted: Mapping[str, int] = ledger.amounts(feed, everything)
         else:
-            objects = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED).read()
+            objects = _landed_table(lake, feed).read()
             # Two runs may have noted one object.
             windows = objects.group_by(LANDED.names).aggregate([])["window"].value_counts()
             noted = {one["values"]: one["counts"] for one in windows.to_pylist()}
-        progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS)
-        finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}
+        rows = progress_of(lake, feed).rows(["window", "objects"])
+        finished = {row["window"]: row["objects"] for row in rows}
         doubtful = frozenset(
             window
             for window, count in noted.items()
@@ -215,12 +211,8 @@ class Landed:
     ) -> list[str]:
         """The doubtful windows of which something has landed that silver does not have.
 
-        Args:
-            declared: Under which declaration each of these would be derived now (``window_progress.declarations``).
-            accounts: Of at least these windows (``window_progress.READ_ACCOUNTS``).
+        ``declared``: the ``declarations`` of these windows; ``accounts``: those of at least these (``READ_ACCOUNTS``).
         """
-        if not self.doubtful:
-            return []
         behind = behind_by(declared, accounts, self.held)
         return sorted(
             one
@@ -229,9 +221,9 @@ class Landed:
         )
 
 
-# What is done before silver is derived under another declaration than it was: nothing may count as made of the old.
-# A feed file may be put back before gold has followed it, or a run may end in between: silver has other changes then
-# than those that gold was made from, under a declaration that progress and gold name as their own.
+# Before silver is derived under another declaration: nothing may count as made of the old. A feed file may be put back
+# before gold has followed it, or a run may end in between: silver has other changes then than those that gold was made
+# from, under a declaration that progress and gold name as their own.
 
 
 DECLARATION: Final = "weir.declaration"
@@ -245,12 +237,7 @@ def reopen(
 
     Before their silver is replaced, so that a run may end at any point. Gold tables that were made under the present
     declaration stay as they are: what another table is declared as has changed nothing in their silver.
-
-    Args:
-        lake: The warehouse.
-        feed: The feed, with its recorded decisions.
-        declared: The windows that are to be derived, and under which declaration.
-        earlier: The accounts that they have before.
+    ``declared``: the windows that are to be derived, and under which declaration; ``earlier``: their accounts before.
 
     Raises:
         TableBusy: another run writes a gold table of the feed.
@@ -262,7 +249,7 @@ def reopen(
     }
     if not stale:
         return
-    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS)
+    progress = progress_of(lake, feed)
     if progress.exists:
         with writing(lake, Layer.PROGRESS, feed.name):
             progress.replace_windows([], stale)

@@ -1,7 +1,4 @@
-"""What runs leave for the reports: gold's sizes after each run, and the schema drift that is known.
-
-A Delta table's own log tells that only as long as it is kept.
-"""
+"""What runs leave for the reports: gold's sizes after each run, and the schema drift that is known."""
 
 from __future__ import annotations
 
@@ -23,13 +20,9 @@ from transforms.silver.schema_drift import Drift, Seen, drift_of, guessed_type, 
 
 RUNS = pa.schema(
     [
-        pa.field("run", pa.string()),
-        pa.field("ended_at", pa.timestamp("us", "UTC")),
-        pa.field("first_window", pa.string()),
-        pa.field("last_window", pa.string()),
-        pa.field("tables", pa.int64()),
-        pa.field("rows", pa.int64()),
-        pa.field("tombstones", pa.int64()),
+        *[("run", pa.string()), ("ended_at", pa.timestamp("us", "UTC"))],
+        *[("first_window", pa.string()), ("last_window", pa.string())],
+        *[("tables", pa.int64()), ("rows", pa.int64()), ("tombstones", pa.int64())],
     ]
 )
 """One row per run that came to its end: its windows, and how many tables, rows and tombstones gold had then.
@@ -63,14 +56,14 @@ def sizes_now(lake: Lake, feed: Feed) -> list[TableSize]:
     """Every gold table that there is, by its folder: the logs of rows and of tombstones say how many there are."""
     folders = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse)
     return [
-        TableSize(name, *(_count(lake, feed, one) for one in (name, name + TOMBSTONES)))
+        TableSize(
+            name,
+            lake.in_process_table(Layer.GOLD, feed.name, name).count(),
+            lake.in_process_table(Layer.GOLD, feed.name, name + TOMBSTONES).count(),
+        )
         for name in sorted(folders)
         if name + TOMBSTONES in folders
     ]
-
-
-def _count(lake: Lake, feed: Feed, name: str) -> int:
-    return lake.in_process_table(Layer.GOLD, feed.name, name).count()
 
 
 def runs_of(lake: Lake, feed: Feed) -> InProcessTable:
@@ -98,19 +91,9 @@ def note_sizes(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSiz
         runs.tidy()
 
 
-# Which schema drift is known, ``drift.<feed>``: what a stream had that its feed file did not declare, when first
-# seen.
-# Each thing is reported once, by the run that first meets it.
+# Schema drift: what a stream has that its feed file does not declare. The run that first meets a thing reports it.
 
-
-DRIFT = pa.schema(
-    [
-        pa.field("table", pa.string()),
-        pa.field("column", pa.string()),
-        pa.field("type", pa.string()),
-        pa.field("first_window", pa.string()),
-    ]
-)
+DRIFT = pa.schema([(name, pa.string()) for name in ("table", "column", "type", "first_window")])
 """One row per table, or column and type of a table (else ""), and the window of the run that met it first."""
 
 SAMPLED = 1_000
@@ -130,16 +113,15 @@ def _drift_table(lake: Lake, feed: Feed) -> InProcessTable:
 
 
 def unknown_drift_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownDrift:
-    """What these windows have that is new. Writes nothing (see ``note``)."""
-    accounts = accounting.accounting_of(lake, feed)
-    asked = ["window", "source_table", "declared", "changes", "undeclared_columns"]
-    rows_of_windows = accounts.rows([*asked, "stream_schemas"], {"window": windows})
-    found = seen_in(feed, rows_of_windows)
+    """What these windows have that is new. Writes nothing (see ``note_drift``)."""
+    accounts = accounting.accounting_of(lake, feed).rows(
+        ["window", "source_table", "declared", "changes", "undeclared_columns", "stream_schemas"],
+        {"window": windows},
+    )
+    found = seen_in(feed, accounts)
     if not found:
         return UnknownDrift([], [])
-    known = {
-        Seen(row["table"], row["column"], row["type"]) for row in _drift_table(lake, feed).rows()
-    }
+    known = {Seen(*row.values()) for row in _drift_table(lake, feed).rows(DRIFT.names[:-1])}
     rows = [
         {**seen._asdict(), "first_window": window}
         for seen, window in found.items()
@@ -148,7 +130,7 @@ def unknown_drift_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownD
     is_first = not progress.brought_before(lake, feed, windows)
     keys = {
         row["declared"]: tuple(schema["key"])
-        for row in rows_of_windows
+        for row in accounts
         for schema in row["stream_schemas"]
         if schema["key"] is not None
     }
@@ -168,17 +150,12 @@ def note_drift(lake: Lake, feed: Feed, found: UnknownDrift) -> None:
 
 
 def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
-    """With types of columns that are guessed from the values in silver, where the stream does not say them.
-
-    Nothing is guessed of a whole table: ``assets/silver/checks`` proposes one, with its key.
-    """
+    """With types of columns guessed from the values in silver, where the stream does not say them; not of a table."""
     if drift.is_described or drift.kind == "table":
         return drift
     values: dict[str, list[str | None]] = {name: [] for name in drift.columns}
-    left = SAMPLED
-    for rows in lake.in_process_table(Layer.SILVER, feed.name).each(
-        _SAMPLE, {"window": [drift.window]}
-    ):
+    left, silver = SAMPLED, lake.in_process_table(Layer.SILVER, feed.name)
+    for rows in silver.each(_SAMPLE, {"window": [drift.window]}):
         of_table = pc.equal(rows["declared"], drift.table)
         images = rows.filter(of_table)["after"].slice(0, left).to_pylist()
         for name, value in (pair for image in images for pair in image or ()):

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from assets.columns.silver import SILVER_ARROW
 from assets.control import progress
@@ -22,23 +21,18 @@ from assets.storage.delta_rs import conformed
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
+from transforms.column_types.map_columns import NUMBERS
 from transforms.display import Markdown, bullets
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window
 from transforms.moments import moment_of
 from transforms.silver.transactions import TransactionEvent, TransactionState, state_of
 
-OPEN = T.StructType(
+OPEN_EVENTS = pa.schema(
     [
-        T.StructField("window", T.StringType(), False),
-        T.StructField("id", T.StringType(), False),
-        T.StructField("event_id", T.StringType(), False),
-        T.StructField("effect", T.StringType(), False),
-        T.StructField("is_derived", T.BooleanType(), False),
-        T.StructField("expected", T.LongType(), True),
-        T.StructField("has_begin", T.BooleanType(), True),
-        T.StructField("log_position", T.ArrayType(T.LongType()), False),
-        T.StructField("event_at", T.TimestampType(), True),
+        *((name, pa.string()) for name in ("window", "id", "event_id", "effect")),
+        *[("is_derived", pa.bool_()), ("expected", pa.int64()), ("has_begin", pa.bool_())],
+        *[("log_position", NUMBERS), ("event_at", pa.timestamp("us", "UTC"))],
     ]
 )
 """One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
@@ -47,22 +41,17 @@ OPEN = T.StructType(
 ``has_begin`` as in its ``transaction``.
 """
 
-OPEN_EVENTS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
-"""``OPEN`` as an Arrow schema."""
-
 
 def open_events_table(lake: Lake, feed: Feed) -> InProcessTable:
-    """The table ``transactions.<feed>`` (``OPEN``)."""
+    """The table ``transactions.<feed>``."""
     return lake.in_process_table(Layer.TRANSACTIONS, feed.name, columns=OPEN_EVENTS)
 
 
 def read_open_events(lake: Lake, feed: Feed) -> pa.Table | None:
-    """The events of all windows (``COLUMNS``); None where there are more than fit into this process."""
+    """The events of all windows; None where there are more than fit into this process."""
     table = open_events_table(lake, feed)
     count = table.count()
-    if count and not lake.choice.fits_in_process(0, count):
-        return None
-    return conformed(table.read(), OPEN_EVENTS)
+    return None if count and not lake.choice.fits_in_process(0, count) else table.read()
 
 
 def without_windows(events: pa.Table, windows: Sequence[str]) -> pa.Table:
@@ -71,7 +60,7 @@ def without_windows(events: pa.Table, windows: Sequence[str]) -> pa.Table:
 
 
 def open_events_of(rows: DataFrame | pa.Table) -> DataFrame | pa.Table:
-    """One row per event of a transaction that its window does not hold whole (``OPEN``), of these classified rows.
+    """One row per event of a transaction that its window does not hold whole, of these classified rows.
 
     Events in the base count, too: a transaction does not open again because its changes were compacted.
     """
@@ -84,12 +73,12 @@ def open_events_of(rows: DataFrame | pa.Table) -> DataFrame | pa.Table:
         "event_at": F.timestamp_micros("event_at"),
     }
     return waiting.select(
-        *[special.get(one.name, F.col(one.name)).alias(one.name) for one in OPEN.fields]
+        *[special.get(name, F.col(name)).alias(name) for name in OPEN_EVENTS.names]
     )
 
 
 def open_events_in_process(rows: pa.Table) -> pa.Table:
-    """``events_of`` for classified rows in this process."""
+    """``open_events_of`` for classified rows in this process."""
     transaction = rows["transaction"].combine_chunks()
     is_open = pc.is_null(pc.struct_field(transaction, "commit"))
     waiting = rows.filter(pc.and_(pc.is_valid(transaction), is_open))
@@ -108,15 +97,7 @@ def open_events_in_process(rows: pa.Table) -> pa.Table:
 def replace_open_events(
     lake: Lake, feed: Feed, events: DataFrame | pa.Table, count: int, windows: Sequence[str]
 ) -> pa.Table | None:
-    """Replace these windows' events by ``events``, of which there are ``count``; gives them where they are here.
-
-    Args:
-        lake: the warehouse.
-        feed: whose events these are.
-        events: a frame, or rows in this process (``OPEN``).
-        count: known from the accounts, so that nobody counts the frame.
-        windows: all their rows are replaced.
-    """
+    """Replace these windows' events by these; gives them, too, where so many (``count``) fit into this process."""
     if isinstance(events, DataFrame):
         if count and not lake.choice.fits_in_process(0, count):
             table = lake.table(Layer.TRANSACTIONS, feed.name)
@@ -128,15 +109,15 @@ def replace_open_events(
 
 
 # How far each transaction over several windows has come, by the events that are stored of it.
-# Few events are combined in this process, many by Spark.
 
 
-_STATES = (
-    "id string, commit array<bigint>, has_commit boolean, expected bigint, seen bigint,"
-    " waiting bigint, first_window string, first_at bigint"
+_STATES = pa.schema(
+    [
+        *[("id", pa.string()), ("commit", NUMBERS), ("has_commit", pa.bool_())],
+        *[("expected", pa.int64()), ("seen", pa.int64()), ("waiting", pa.int64())],
+        *[("first_window", pa.string()), ("first_at", pa.int64())],
+    ]
 )
-
-
 _TRANSACTIONS = pa.schema([SILVER_ARROW.field("transaction")])
 
 
@@ -149,16 +130,12 @@ def states_of_transactions(
 ) -> list[TransactionState]:
     """The state of each transaction that some window holds in part.
 
-    Args:
-        lake: the warehouse.
-        feed: its transactions are asked for.
-        events: their events (``open_events.read``); None where they are Spark's to read.
-        unread: windows that have landed and were not read: a transaction may go on in one.
-        without: windows whose events do not count.
+    ``events``: theirs (``read_open_events``); None where they are Spark's to read. ``unread``: windows that have landed
+    and were not read, in which a transaction may go on. ``without``: windows whose events do not count.
     """
     if events is not None:
-        counted = without_windows(events, without)
-        found = [*states_of(counted.sort_by("id").to_batches(10_000), unread)]
+        counting = without_windows(events, without)
+        found = [*states_of(counting.sort_by("id").to_batches(10_000), unread)]
     else:
         found = _states_by_spark(lake, feed, unread, without)
     still = {one.id for one in found if one.commit is None}
@@ -173,50 +150,35 @@ def states_of(
     batches: Iterable[pa.RecordBatch], unread: Sequence[str]
 ) -> Iterator[TransactionState]:
     """The states of transactions whose events are sorted by ``id``."""
-    for name, events in groupby(_events_by_transaction(batches), key=lambda one: one[0]):
-        yield state_of(name, (event for _, event in events), unread)
 
+    def events() -> Iterator[tuple[str, TransactionEvent]]:
+        for batch in batches:
+            named = {name: batch.column(name).to_pylist() for name in TransactionEvent._fields}
+            named["event_at"] = batch.column("event_at").cast(pa.int64()).to_pylist()
+            named["log_position"] = [*map(tuple, named["log_position"])]
+            found = map(TransactionEvent, *(named[name] for name in TransactionEvent._fields))
+            yield from zip(batch.column("id").to_pylist(), found, strict=True)
 
-def _events_by_transaction(
-    batches: Iterable[pa.RecordBatch],
-) -> Iterator[tuple[str, TransactionEvent]]:
-    for batch in batches:
-        micros = batch.column("event_at").cast(pa.int64())
-        named = {name: batch.column(name).to_pylist() for name in TransactionEvent._fields}
-        named |= {"event_at": micros.to_pylist(), "log_position": map(tuple, named["log_position"])}
-        cells = zip(*(named[name] for name in TransactionEvent._fields), strict=True)
-        yield from zip(
-            batch.column("id").to_pylist(), map(TransactionEvent._make, cells), strict=True
-        )
+    for name, some in groupby(events(), key=lambda one: one[0]):
+        yield state_of(name, (event for _, event in some), unread)
 
 
 def _states_by_spark(
     lake: Lake, feed: Feed, unread: Sequence[str], without: Sequence[str]
 ) -> list[TransactionState]:
     events = lake.table(Layer.TRANSACTIONS, feed.name).read()
-    counted = events.where(~F.col("window").isin(list(without)))
-    together = counted.repartition("id").sortWithinPartitions("id")
+    counting = events.where(~F.col("window").isin(list(without)))
+    together = counting.repartition("id").sortWithinPartitions("id")
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = [one._asdict() for one in states_of(batches, unread)]
-        yield pa.RecordBatch.from_pylist(found, schema=_ARROW_STATES)
+        yield pa.RecordBatch.from_pylist(found, schema=_STATES)
 
-    rows = together.mapInArrow(run, _STATES).toArrow().to_pylist()
+    rows = together.mapInArrow(run, from_arrow_schema(_STATES)).toArrow().to_pylist()
     return [
-        TransactionState(
-            **{**row, "commit": None if row["commit"] is None else tuple(row["commit"])}
-        )
+        TransactionState(**{**row, "commit": row["commit"] and tuple(row["commit"])})
         for row in rows
     ]
-
-
-_ARROW_STATES = pa.schema(
-    [
-        *[("id", pa.string()), ("commit", pa.list_(pa.int64())), ("has_commit", pa.bool_())],
-        *[("expected", pa.int64()), ("seen", pa.int64()), ("waiting", pa.int64())],
-        *[("first_window", pa.string()), ("first_at", pa.int64())],
-    ]
-)
 
 
 def _whole_elsewhere(
@@ -226,9 +188,8 @@ def _whole_elsewhere(
     silver = lake.in_process_table(Layer.SILVER, feed.name)
     if not lake.choice.fits_in_process(silver.size, 0):
         return _whole_by_spark(lake, feed, still, without)
-    counted = {"window": silver.windows.difference(without)}
     found: dict[str, tuple[int, ...]] = {}
-    for rows in silver.each(_TRANSACTIONS, counted):
+    for rows in silver.each(_TRANSACTIONS, {"window": silver.windows.difference(without)}):
         for one in rows["transaction"].to_pylist():
             if one is not None and one["commit"] is not None and one["id"] in still:
                 found[one["id"]] = tuple(one["commit"])
@@ -247,9 +208,6 @@ def _whole_by_spark(
         .distinct()
     )
     return {row["id"]: tuple(row["commit"]) for row in whole.collect()}
-
-
-# Transactions that are not complete now, as a person is shown them: how much waits, since when, and for what.
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +248,8 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
 class KnownBefore:
     """What is known of transactions over several windows before a run derives some of these windows.
 
-    ``events``: those of the other windows (``open_events.COLUMNS``); None where there are more than fit into this
-    process. ``landed``: what has landed, for a transaction may go on in what was not read.
+    ``events``: those of the other windows; None where there are more than fit into this process. ``landed``: what has
+    landed, for a transaction may go on in what was not read.
     """
 
     events: pa.Table | None
@@ -314,12 +272,8 @@ class KnownBefore:
     ) -> list[OpenTransaction]:
         """The function ``still_open`` by what a run knows.
 
-        Args:
-            lake: The warehouse, whose silver has the commits of transactions that some window holds whole.
-            feed: The feed with its recorded decisions.
-            derived: The events of the windows that were derived; None where Spark has stored them.
-            declared: Under which declaration each doubtful window would be derived now.
-            accounts: All accounts of the feed.
+        ``derived``: the events of the windows that were derived; None where Spark has stored them. ``declared``: under
+        which declaration each doubtful window would be derived now. ``accounts``: all of the feed.
         """
         events = None
         if self.events is not None and derived is not None:
@@ -335,12 +289,10 @@ class KnownBefore:
         still = []
         for one in sorted(states, key=lambda state: (state.first_window, state.id)):
             age = newest - parse_window(one.first_window, feed.window)
-            facts = {name: value for name, value in one._asdict().items() if name != "commit"}
-            facts["first_at"] = moment_of(one.first_at)
-            overdue = age >= feed.transaction_timeout
-            still.append(
-                OpenTransaction(**facts, age=age, never_committed=overdue, unread=tuple(missing))
-            )
+            facts = one._asdict() | {"first_at": moment_of(one.first_at), "age": age}
+            facts |= {"never_committed": age >= feed.transaction_timeout, "unread": tuple(missing)}
+            del facts["commit"]
+            still.append(OpenTransaction(**facts))
         return still
 
 
@@ -364,9 +316,6 @@ def _lacks(one: OpenTransaction) -> str:
     return "its beginning is not read yet"
 
 
-# Transactions over several windows that are complete: which of them a run releases to gold.
-
-
 def complete_transactions(
     lake: Lake,
     feed: Feed,
@@ -376,16 +325,9 @@ def complete_transactions(
 ) -> dict[str, tuple[tuple[int, ...], bool]] | None:
     """The complete ones of the transactions that no window holds whole: by id the commit, and whether it is new.
 
-    New: it was not complete by the windows that are in gold already, ``windows`` left out. Gold may not have what
-    silver has of any other window, and only a run of ``windows`` brings it there. None where every transaction is whole
-    in its window.
-
-    Args:
-        lake: the warehouse.
-        feed: the feed with its recorded decisions.
-        windows: those that the run brings.
-        accounts: all accounts of the feed.
-        brought_before: the other windows that gold has (``window_progress.brought_before``).
+    New: it was not complete by the windows that are in gold already (``brought_before``), without ``windows``, which
+    the run brings. Gold may not have what silver has of any other window. None where every transaction is whole in its
+    window. ``accounts``: all of the feed.
     """
     events = read_open_events(lake, feed)
     if events is not None and not events.num_rows:

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from assets.control import progress, transactions
 from assets.feed_assets import (
@@ -29,22 +28,15 @@ from transforms.display import Markdown, own_head, table
 from transforms.families.yugabyte.checkpoints import BEHIND, CHECKPOINT, REACHED
 from transforms.feed.feed import Feed
 
-OFFSETS = T.StructType(
+OFFSETS = pa.schema(
     [
-        T.StructField("stream", T.StringType(), True),
-        T.StructField("tablet", T.StringType(), True),
-        T.StructField("consumer", T.StringType(), False),
-        T.StructField("term", T.LongType(), True),
-        T.StructField("index", T.LongType(), True),
-        T.StructField("write_id", T.IntegerType(), True),
-        T.StructField("window", T.StringType(), True),
+        *[("stream", pa.string()), ("tablet", pa.string()), ("consumer", pa.string())],
+        *[("term", pa.int64()), ("index", pa.int64()), ("write_id", pa.int32())],
+        ("window", pa.string()),
     ]
 )
 """One row per stream and tablet: the checkpoint, and the window that brought it; all null where nothing of the
 tablet is committed yet."""
-
-COLUMNS: pa.Schema = to_arrow_schema(OFFSETS)
-"""``OFFSETS`` as an Arrow schema."""
 
 
 def write_offsets(lake: Lake, feed: Feed) -> list[Row]:
@@ -57,25 +49,22 @@ def write_offsets(lake: Lake, feed: Feed) -> list[Row]:
     silver = lake.table(Layer.SILVER, feed.name).read()
     found = offsets(silver, open_from, feed.name, min(unread, default=None))
     rows = found.orderBy("stream", "tablet").collect()
-    lake.in_process_table(Layer.OFFSETS, feed.name, columns=COLUMNS).rewrite(
-        [row.asDict() for row in rows]
-    )
+    table = lake.in_process_table(Layer.OFFSETS, feed.name, columns=OFFSETS)
+    table.rewrite([row.asDict() for row in rows])
     return rows
 
 
 def _open_from(lake: Lake, feed: Feed, unread: Sequence[str]) -> dict[str, list[int]]:
     """Where the first open transaction of each tablet begins."""
-    states = transactions.states_of_transactions(
-        lake, feed, transactions.read_open_events(lake, feed), unread
-    )
+    events = transactions.read_open_events(lake, feed)
+    states = transactions.states_of_transactions(lake, feed, events, unread)
     still = {one.id for one in states if one.commit is None}
     found: dict[str, list[int]] = {}
-    for row in (
-        transactions.open_events_table(lake, feed).rows(["id", "log_position"]) if still else ()
-    ):
-        if row["id"] in still:
-            tablet = row["id"].partition("/")[0]
-            found[tablet] = min(found.get(tablet, row["log_position"]), row["log_position"])
+    if still:
+        for row in transactions.open_events_table(lake, feed).rows(["id", "log_position"]):
+            if row["id"] in still:
+                tablet = row["id"].partition("/")[0]
+                found[tablet] = min(found.get(tablet, row["log_position"]), row["log_position"])
     return found
 
 
@@ -87,14 +76,8 @@ def offsets(
 ) -> DataFrame:
     """One row per stream and tablet (``OFFSETS``), from the checkpoints in silver.
 
-    An offset is behind a commit that was read (``REACHED``), before the tablet's first open transaction, and before the
-    first window that has landed and is not read.
-
-    Args:
-        silver: all of the feed's silver; its checkpoints are derived rows.
-        open_from: where the first open transaction of each tablet begins.
-        consumer: the feed's name.
-        first_unread: the first window that has landed and is not read; None where there is none.
+    An offset is behind a commit that was read (``REACHED``), before the tablet's first open transaction
+    (``open_from``), and before the first window that has landed and is not read. ``consumer``: the feed's name.
     """
     term, index = [F.col("after")[name].cast("bigint") for name in REACHED]
     is_told = F.col("after")["term"].isNotNull() | term.isNotNull()
@@ -102,7 +85,11 @@ def offsets(
     notes = silver.where((F.col("derived") == CHECKPOINT) & is_told).withColumn(
         "log_position", position
     )
-    positions = [part for one in open_from.items() for part in _entry(*one)]
+    positions = [
+        part
+        for tablet, numbers in open_from.items()
+        for part in (F.lit(tablet), F.array(*map(F.lit, numbers)).cast("array<bigint>"))
+    ]
     known = (
         F.create_map(*positions) if positions else F.create_map().cast("map<string,array<bigint>>")
     )
@@ -131,13 +118,6 @@ def offsets(
     )
 
 
-def _entry(tablet: str, log_position: Sequence[int]) -> tuple[Column, Column]:
-    return F.lit(tablet), F.array(*map(F.lit, log_position)).cast("array<bigint>")
-
-
-# The Dagster asset of a YugabyteDB feed's offsets: it writes how far the feed has come in every tablet.
-
-
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's offsets asset: behind everything else, for an offset says what is done."""
     spec = dg.AssetSpec(
@@ -145,7 +125,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         deps=[feed_key("progress", feed)],
         kinds={"offsets", "deltalake"},
         description="One row per stream and tablet: the checkpoint behind the last commit that is in gold.",
-        metadata=table_metadata(feed, Layer.OFFSETS, OFFSETS),
+        metadata=table_metadata(feed, Layer.OFFSETS, from_arrow_schema(OFFSETS)),
     )
 
     @dg.multi_asset(specs=[spec_of_feed(feed, spec)], **window_step(feed, "offsets"))
@@ -156,10 +136,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         rows = write_offsets(lake, feed)
         context.log.info(f"offsets.{feed.name}: {counted(len(rows), 'tablet')}")
         return dg.MaterializeResult(
-            metadata={
-                "dagster/row_count": len(rows),
-                "offsets": markdown_metadata(as_table(rows)),
-            }
+            metadata={"dagster/row_count": len(rows), "offsets": markdown_metadata(as_table(rows))}
         )
 
     return consumer_offsets
@@ -167,7 +144,5 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
 def as_table(rows: Sequence[Row]) -> Markdown:
     """The offsets as a table."""
-    head = [field.name for field in OFFSETS.fields]
-    return table(
-        own_head(*head), [["" if row[name] is None else row[name] for name in head] for row in rows]
-    )
+    cells = [["" if cell is None else cell for cell in row] for row in rows]
+    return table(own_head(*OFFSETS.names), cells)

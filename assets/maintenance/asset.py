@@ -51,17 +51,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 f" {counted(done.superseded + done.expired, 'tombstone')} dropped"
             )
             folded += done.folded
-            dropped += done.superseded + done.expired
-            cells = (
-                done.table,
-                done.folded,
-                done.kept,
-                done.base,
-                done.superseded + done.expired,
-                done.tombstones,
-                "; ".join(done.plan.held_back_by),
-            )
-            lines.append(cells)
+            dropped += (gone := done.superseded + done.expired)
+            counts = (done.folded, done.kept, done.base, gone, done.tombstones)
+            lines.append((done.table, *counts, "; ".join(done.plan.held_back_by)))
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
             context.log.warning(f"{feed.name}: not compacted, because gold cannot be made: {line}")
         return dg.MaterializeResult(

@@ -8,7 +8,7 @@ right, and the next compaction does what is left.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -19,10 +19,9 @@ from assets.gold import tables
 from assets.gold.plan import TablePlan, plan_of
 from assets.gold.silver_in_process import TooLarge
 from assets.maintenance import history_by_spark
-from assets.maintenance import plan as compaction_plans
 from assets.maintenance.history_by_spark import HistoryBySpark
 from assets.maintenance.history_in_process import HistoryInProcess
-from assets.maintenance.plan import Plan, Positions
+from assets.maintenance.plan import Plan, Positions, planned
 from assets.storage import step_faults
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
@@ -113,13 +112,8 @@ def compact_feed(
 ) -> Iterator[Compacted]:
     """Compact every gold table of a feed, by name, and then the files of its silver.
 
-    A table that fails leaves the others alone, and its error is raised once all is done (``table_faults.refuse``).
-
-    Args:
-        lake: the warehouse.
-        feed: the feed as its file declares it; recorded decisions are added.
-        names: the declared table of each gold table.
-        dry_run: write nothing, and count what would be written.
+    A table that fails leaves the others alone, and its error is raised once all is done. A dry run writes nothing, and
+    counts what would be written. ``names``: the declared table of each gold table.
 
     Raises:
         CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
@@ -128,15 +122,15 @@ def compact_feed(
     """
     feed = decisions.with_recorded(lake, feed)
     faults: dict[str, Exception] = {}
-    with writing(lake, Layer.SILVER, feed.name) if not dry_run else nullcontext():
+
+    def alone(layer: Layer, table: str | None = None) -> AbstractContextManager[None]:
+        return nullcontext() if dry_run else writing(lake, layer, feed.name, table)
+
+    with alone(Layer.SILVER):
         for name, table in names.items():
             done = None
             try:
-                with (
-                    writing(lake, Layer.GOLD, feed.name, table.name)
-                    if not dry_run
-                    else nullcontext()
-                ):
+                with alone(Layer.GOLD, table.name):
                     done = compact(lake, feed, table, name, dry_run=dry_run)
             except Exception as fault:
                 # Whatever it is, the other tables have nothing to do with it.
@@ -144,11 +138,11 @@ def compact_feed(
             if done:
                 yield done
         if not dry_run:
-            tidy_layers(lake, feed)
+            _tidy_layers(lake, feed)
     step_faults.refuse_failed_tables(feed.name, faults)
 
 
-def tidy_layers(lake: Lake, feed: Feed) -> None:
+def _tidy_layers(lake: Lake, feed: Feed) -> None:
     """Make large files of small ones in every table of a feed but gold's, which are compacted one by one."""
     for layer in Layer:
         if layer is Layer.GOLD:
@@ -162,12 +156,7 @@ def tidy_layers(lake: Lake, feed: Feed) -> None:
 def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
     """Compact one gold table (``name``) as far as its plan allows; None where it does not exist yet.
 
-    Args:
-        lake: the warehouse.
-        feed: the feed with its recorded decisions.
-        table: the declared table that gold mirrors.
-        name: the gold table.
-        dry_run: write nothing, and count what would be written.
+    ``feed``: with its recorded decisions.
     """
     if not tables.exists(lake, feed, name):
         return None
@@ -176,37 +165,30 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
 
 
 def with_history(lake: Lake, known: TablePlan, plan: Plan | None, *, dry_run: bool) -> Compacted:
-    """Compact one gold table up to the compaction watermark of a plan, by whichever executor fits.
-
-    Args:
-        lake: the warehouse.
-        known: the gold table.
-        plan: None to make one.
-        dry_run: write nothing, and count what would be written.
-    """
+    """Compact one gold table up to the watermark of a plan, or else as far as may be, by whichever executor fits."""
     try:
         history = HistoryInProcess.of(lake, known)
-        return to_compaction_watermark(
-            history, plan or compaction_plans.planned(lake, history), dry_run=dry_run
-        )
+        return _compacted(history, plan or planned(lake, history), dry_run=dry_run)
     except TooLarge:
         # It is known before anything is written.
         by_spark = HistoryBySpark.of(lake, known)
-        return to_compaction_watermark(
-            by_spark, plan or compaction_plans.planned(lake, by_spark), dry_run=dry_run
-        )
+        return _compacted(by_spark, plan or planned(lake, by_spark), dry_run=dry_run)
 
 
-def to_compaction_watermark(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacted:
-    """Compact one gold table up to the compaction watermark of a plan; a dry run writes nothing and counts the same.
-
-    Raises:
-        CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
-    """
+def _compacted(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacted:
     before = history.files()
     if plan.old is not None and not dry_run:
         history.remove_from_silver(plan.old)
-    folding = _fold(history, plan, dry_run=dry_run)
+    count, folded = history.counts(plan.new)
+    digest = None
+    if plan.new is None:
+        size, folded = history.old_base(), 0
+    else:
+        base = history.base_at(plan.new)
+        size, digest = history.size(base), history.proved(base, plan.new)
+        if not dry_run:
+            history.commit(base, plan.new)
+            history.remove_from_silver(plan.new)
     # By the compaction watermark that is committed, not by what a compaction that died had begun to write down.
     droppable = history.droppable(plan.new or plan.old)
     superseded, expired, left = history.tombstone_counts(droppable)
@@ -217,36 +199,13 @@ def to_compaction_watermark(history: History[Base], plan: Plan, *, dry_run: bool
     return Compacted(
         table=history.plan.name,
         plan=plan,
-        folded=folding.folded,
-        kept=folding.kept,
-        base=folding.base,
+        folded=folded,
+        kept=count - folded,
+        base=size,
         superseded=superseded,
         expired=expired,
         tombstones=left,
         files_before=before,
         files_after=before if dry_run else history.files(),
-        digest=folding.digest,
+        digest=digest,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Folding:
-    """What became of a table's changes; the fields are those of ``Compacted``."""
-
-    folded: int
-    kept: int
-    base: int
-    digest: str | None
-
-
-def _fold(history: History[Base], plan: Plan, *, dry_run: bool) -> _Folding:
-    """Make base rows of the changes up to the plan's new compaction watermark, if it has one."""
-    count, folded = history.counts(plan.new)
-    if plan.new is None:
-        return _Folding(0, count, history.old_base(), None)
-    base = history.base_at(plan.new)
-    digest = history.proved(base, plan.new)
-    if not dry_run:
-        history.commit(base, plan.new)
-        history.remove_from_silver(plan.new)
-    return _Folding(folded, count - folded, history.size(base), digest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
@@ -13,12 +13,9 @@ from pyspark.sql import functions as F
 
 from assets.columns import gold
 from assets.columns import silver as silver_rows
-from assets.columns import silver as transactions
 from assets.columns.quoting import quoted
 from assets.columns.silver import covered_by
 from assets.control import compacted, ledger, progress
-from assets.control import compacted as bases
-from assets.control import compacted as compacted_identities
 from assets.control.compacted import NewBase
 from assets.executors.spark import InSpark
 from assets.gold import stored_by_spark, tables
@@ -40,7 +37,7 @@ from transforms.gold.columns import LOG_POSITION, tombstone_columns
 
 @dataclass(frozen=True, slots=True)
 class HistoryBySpark:
-    """See ``compaction.History``: bases and tombstones are frames."""
+    """A ``compaction.History`` by Spark: bases and tombstones are frames."""
 
     lake: Lake
     silver: SilverBySpark
@@ -52,7 +49,6 @@ class HistoryBySpark:
 
     @property
     def plan(self) -> TablePlan:
-        """What is known of the table."""
         return self.silver.plan
 
     def _gold(self, suffix: str = "") -> SparkTable:
@@ -60,46 +56,35 @@ class HistoryBySpark:
         return self.lake.table(Layer.GOLD, self.plan.feed.name, self.plan.name + suffix)
 
     def stand_at_commits(self) -> bool:
-        """See ``compaction_plans.Positions``."""
         return not self.silver.rows.where("transaction.at_commit").isEmpty()
 
     def first_held(self) -> LogPosition | None:
-        """See ``compaction_plans.Positions``."""
         return _least(self.silver.silver.where(silver_rows.are_held(self.plan.name)))
 
     def first_open(self) -> LogPosition | None:
-        """See ``compaction_plans.Positions``."""
         if not self.plan.kinds.transactions:
             return None
-        mine = self.silver.silver.where(silver_rows.are_of(self.plan.name))
-        waiting = transactions.waiting_changes(mine)
+        waiting = silver_rows.waiting_changes(self.silver.silver.where(self._are_own()))
         if self.plan.released:
             waiting = waiting.where(~F.col("id").isin([*self.plan.released]))
         return _least(waiting)
 
     def spans(self, below: Sequence[LogPosition]) -> Mapping[str | None, Sequence[Span]]:
-        """See ``compaction_plans.Positions``."""
         found: dict[str | None, list[Span]] = defaultdict(list)
-        of_windows = (
-            self._below(below)
-            .groupBy("stream", "window")
-            .agg(F.min("log_position").alias("oldest"), F.max("log_position").alias("newest"))
-        )
-        for row in of_windows.collect():
-            span = Span(row["window"], tuple(row["oldest"]), tuple(row["newest"]))
-            found[row["stream"]].append(span)
+        of_windows = self._below(below).groupBy("stream", "window")
+        rows = of_windows.agg(F.min("log_position"), F.max("log_position")).collect()
+        for stream, window, oldest, newest in rows:
+            found[stream].append(Span(window, tuple(oldest), tuple(newest)))
         return found
 
     def newest(
         self, below: Sequence[LogPosition], stream: str | None, last: str, within: LogPosition
     ) -> LogPosition | None:
-        """See ``compaction_plans.Positions``."""
         mine = F.col("stream").eqNullSafe(F.lit(stream)) & (F.col("window") <= last)
         reached = F.col("log_position") <= F.array(*map(F.lit, within))
         rows = self._below(below).where(mine & reached)
-        row = rows.agg(F.max("log_position").alias("newest")).first()
-        assert row is not None  # an aggregate without groups has one row
-        return None if row["newest"] is None else tuple(row["newest"])
+        found = _aggregate(rows, F.max("log_position"))
+        return None if found is None else tuple(found)
 
     def _below(self, positions: Sequence[LogPosition]) -> DataFrame:
         # The deletes that complete snapshots stand for are in no stream.
@@ -109,64 +94,50 @@ class HistoryBySpark:
         return rows
 
     def counts(self, compaction_watermark: CompactionWatermark | None) -> tuple[int, int]:
-        """See ``compaction.History``."""
         covered = F.lit(False) if compaction_watermark is None else covered_by(compaction_watermark)
         return _counts(self.silver.rows, covered)
 
     def old_base(self) -> int:
-        """See ``compaction.History``."""
         return 0 if self.silver.base_rows is None else self.silver.base_rows.count()
 
     def base_at(self, compaction_watermark: CompactionWatermark) -> DataFrame:
-        """See ``compaction.History``."""
-        base = self._fold(self.silver.up_to(compaction_watermark)).to_base()
-        return compacted.base_of_states(base, self.plan.name)
+        return self._fold(self.silver.up_to(compaction_watermark)).to_base()
 
     def size(self, base: DataFrame) -> int:
-        """See ``compaction.History``."""
         return base.count()
 
     def _fold(self, silver: SilverBySpark) -> TableFold[DataFrame]:
         return TableFold.of(InSpark(self.lake.spark, self.plan.feed), self.plan, silver)
 
     def proved(self, base: DataFrame, compaction_watermark: CompactionWatermark) -> str:
-        """See ``compaction.History``."""
         feed, table = self.plan.feed, self.plan.table
-        newer = self.silver.above(compaction_watermark, base.select("key", "streams", "state"))
+        newer = self.silver.above(compaction_watermark, base)
         rows = stored_by_spark.present_rows(self._fold(newer).from_history().rows, table)
         ours, theirs = (gold.digests_of_rows(one, table) for one in (self._gold().read(), rows))
-        digest = gold.digest_of_table(ours).first()
-        again = gold.digest_of_table(theirs).first()
-        assert digest is not None  # an aggregate without groups has one row
-        assert again is not None
-        if digest["digest"] != again["digest"]:
+        digest, again = (
+            gold.digest_of_table(one).select("digest").collect() for one in (ours, theirs)
+        )
+        if digest != again:
             some = gold.differing_keys(ours, theirs).orderBy("key").limit(3).collect()
             behind = progress.unfinished(self.lake, feed, ledger.read_objects(self.lake, feed))
             keys = [row["key"] for row in some]
             raise CompactionRefused(feed.name, self.plan.name, keys, behind)
-        return str(digest["digest"])
+        return str(digest[0]["digest"])
 
     def commit(self, base: DataFrame, compaction_watermark: CompactionWatermark) -> None:
-        """See ``compaction.History``; where a run brought older changes meanwhile, it is made once more with them."""
+        """Where a run brought older changes meanwhile, it is made once more with them."""
         lake, feed, name = self.lake, self.plan.feed, self.plan.name
         # What the base was before is read before it is replaced.
         old = self.silver.base_rows
         before = None if old is None else old.localCheckpoint()
-        earlier = bases.newest_window_of_base(lake, feed, name)
+        earlier = compacted.newest_window_of_base(lake, feed, name)
         while True:
             covered = self._in_silver(compaction_watermark)
-            compacted_identities.remember_identities(lake, feed, name, covered)
-            row = covered.agg(F.max("window").alias("window")).first()
-            assert row is not None  # an aggregate without groups has one row
-            newest = max(row["window"] or "", earlier)
-            bases.write_base(
-                lake, feed, NewBase(name, self.plan.table, base, compaction_watermark, newest)
-            )
-            compacted = lake.in_process_table(Layer.COMPACTED, feed.name)
-            known = compacted_identities.with_known_identities(
-                compacted, self._in_silver(compaction_watermark)
-            )
-            if known.where("NOT is_known").isEmpty():
+            compacted.remember_identities(lake, feed, name, covered)
+            newest = max(_aggregate(covered, F.max("window")) or "", earlier)
+            new = NewBase(name, self.plan.table, base, compaction_watermark, newest)
+            compacted.write_base(lake, feed, new)
+            if self._unknown(self._in_silver(compaction_watermark)).isEmpty():
                 return
             # Spark reads silver again, with what was written meanwhile. The old base was kept, for it is replaced.
             again = replace(self, silver=replace(self.silver, base_rows=before))
@@ -175,37 +146,39 @@ class HistoryBySpark:
     def _in_silver(self, compaction_watermark: CompactionWatermark) -> DataFrame:
         """The table's rows of silver at or below a compaction watermark, as they are now."""
         silver = self.lake.table(Layer.SILVER, self.plan.feed.name).read()
-        return silver.where(silver_rows.are_of(self.plan.name)).where(
-            covered_by(compaction_watermark)
-        )
+        return silver.where(self._are_own() & covered_by(compaction_watermark))
+
+    def _are_own(self) -> Column:
+        return silver_rows.are_of(self.plan.name)
+
+    def _unknown(self, changes: DataFrame) -> DataFrame:
+        """Those of these changes that no base has."""
+        known = self.lake.in_process_table(Layer.COMPACTED, self.plan.feed.name)
+        return compacted.with_known_identities(known, changes).where("NOT is_known")
 
     def remove_from_silver(self, compaction_watermark: CompactionWatermark) -> None:
-        """See ``compaction.History``."""
         lake, feed = self.lake, self.plan.feed
         covered = self._in_silver(compaction_watermark)
         if covered.isEmpty():
             return
-        compacted = lake.in_process_table(Layer.COMPACTED, feed.name)
-        unknown = compacted_identities.with_known_identities(compacted, covered).where(
-            "NOT is_known"
-        )
-        if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
+        unknown = self._unknown(covered).select("window").distinct()
+        if windows := [row["window"] for row in unknown.collect()]:
             derive.derive_planned(lake, SilverPlan.read(lake, feed, windows))
-        silver = lake.table(Layer.SILVER, feed.name)
-        silver.delete(silver_rows.are_of(self.plan.name) & covered_by(compaction_watermark))
+        lake.table(Layer.SILVER, feed.name).delete(
+            self._are_own() & covered_by(compaction_watermark)
+        )
 
     def droppable(self, compaction_watermark: CompactionWatermark | None) -> DataFrame:
-        """See ``compaction.History``: one row per such tombstone, its key, its position, and ``is_superseded``."""
+        """One row per such tombstone, its key, its position, and ``is_superseded``."""
         gold, tombstones = self._gold().read(), self._gold(TOMBSTONES).read()
         return _droppable(self.plan.table, gold, tombstones, compaction_watermark).localCheckpoint()
 
     def tombstone_counts(self, droppable: DataFrame) -> tuple[int, int, int]:
-        """See ``compaction.History``."""
         found, superseded = _counts(droppable, F.col("is_superseded"))
         return superseded, found - superseded, self._gold(TOMBSTONES).read().count() - found
 
     def drop(self, droppable: DataFrame) -> None:
-        """See ``compaction.History``; a tombstone that a run wrote in the meantime has a newer position and stays."""
+        """A tombstone that a run wrote in the meantime has a newer position and stays."""
         tombstones = self._gold(TOMBSTONES)
         same = " AND ".join(
             f"old.{quoted(key)} <=> gone.{quoted(key)}"
@@ -217,16 +190,12 @@ class HistoryBySpark:
             target.merge(droppable.alias("gone"), same).whenMatchedDelete().execute()
 
     def tidy(self) -> None:
-        """See ``compaction.History``."""
         tables.end_change_feed(self._gold(), self.plan.table)
         for suffix in ("", TOMBSTONES, HISTORY):
             tidy(self.lake, self._gold(suffix).path)
 
     def files(self) -> int:
-        """See ``compaction.History``."""
-        detail = DeltaTable.forPath(self.lake.spark, self._gold().path).detail()
-        row = detail.select("numFiles").first()
-        return int(row["numFiles"]) if row else 0
+        return len(self._gold().log().files())
 
 
 def tidy(lake: Lake, path: str) -> None:
@@ -238,9 +207,14 @@ def tidy(lake: Lake, path: str) -> None:
 
 
 def _least(rows: DataFrame) -> LogPosition | None:
-    row = rows.agg(F.min("log_position").alias("log_position")).first()
-    assert row is not None  # an aggregate without groups has one row
-    return None if row["log_position"] is None else tuple(row["log_position"])
+    found = _aggregate(rows, F.min("log_position"))
+    return None if found is None else tuple(found)
+
+
+def _aggregate(rows: DataFrame, value: Column) -> Any:
+    """One value of all rows together."""
+    ((found,),) = rows.agg(value).collect()
+    return found
 
 
 def _counts(rows: DataFrame, condition: Column) -> tuple[int, int]:

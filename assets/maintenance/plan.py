@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,7 @@ from assets.columns.silver import QUARANTINE_ARROW
 from assets.control import accounting, ledger, progress
 from assets.gold import held_losses, snapshot_deletes
 from assets.gold.plan import TablePlan
+from assets.quarantine.records import source_location_of
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.change import LogPosition
@@ -79,7 +80,7 @@ def planned(lake: Lake, table: Positions) -> Plan:
     if reason := _kept_for_ever(table):
         return Plan(old, None, (reason,))
     waiting = waiting_in_quarantine(lake, feed, name)
-    eligible = eligible_windows(lake, feed, waiting_by_window(waiting))
+    eligible = eligible_windows(lake, feed, Counter(one.window for one in waiting))
     if eligible.last is None:
         return Plan(old, None, eligible.held_back_by)
     reasons = list(eligible.held_back_by)
@@ -88,7 +89,10 @@ def planned(lake: Lake, table: Positions) -> Plan:
         (table.first_held(), "a held delete"),
         (first_waiting_position(waiting, old), "an event in quarantine"),
         (table.first_open(), "a change whose transaction is open"),
-        (_first_refused(table.plan), "a held delete"),
+        (
+            min((one.log_position for one in held_losses.outstanding(table.plan)), default=None),
+            "a held delete",
+        ),
         (
             snapshot_deletes.first_unfinished(feed, table.plan.accounts),
             "a snapshot whose last rows may be still to come",
@@ -107,11 +111,6 @@ def planned(lake: Lake, table: Positions) -> Plan:
     if log_position is None or (old is not None and log_position <= old.log_position):
         return Plan(old, None, tuple(reasons))
     return Plan(old, CompactionWatermark(log_position), tuple(reasons))
-
-
-def _first_refused(plan: TablePlan) -> LogPosition | None:
-    """The smallest position of a delete that gold has not applied, and that may still be let act."""
-    return min((one.log_position for one in held_losses.outstanding(plan)), default=None)
 
 
 def _kept_for_ever(table: Positions) -> str | None:
@@ -155,9 +154,6 @@ def _reached(
 
 def _spelled(log_position: Sequence[int]) -> str:
     return "/".join(map(str, log_position))
-
-
-# Which windows are old enough to be compacted, and finished.
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +203,7 @@ def eligible_windows(lake: Lake, feed: Feed, quarantined: Mapping[str, int]) -> 
     return Eligible(old[-1] if old else None, tuple(reasons))
 
 
-# What of a table is in quarantine and not decided yet, so that its history may not be compacted beyond it.
-
-
-_READ = pa.schema(
-    [
-        QUARANTINE_ARROW.field(name)
-        for name in ("window", "table", "reason", "log_position", *SOURCE_LOCATION)
-    ]
-)
+_READ = ("window", "table", "reason", "log_position", *SOURCE_LOCATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,29 +223,16 @@ def waiting_in_quarantine(lake: Lake, feed: Feed, name: str) -> list[Waiting]:
 
     What came too late for compacted history is decided, and so is what somebody has dismissed, records or windows.
     """
-    return [
-        Waiting(
-            row["window"],
-            None if row["log_position"] is None else tuple(row["log_position"]),
-            is_own,
-        )
-        for row, is_own in _rows_by_window(lake, feed, name)
-    ]
-
-
-def _rows_by_window(lake: Lake, feed: Feed, name: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
     dismissed, windows = feed.decisions.dismissed(), set(feed.retention.dismissed)
-    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).each(_READ):
+    columns = pa.schema([QUARANTINE_ARROW.field(name) for name in _READ])
+    found = []
+    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).each(columns):
         mine = pc.fill_null(pc.equal(rows["table"], name), True)
         for row in rows.filter(pc.and_(mine, pc.not_equal(rows["reason"], TOO_LATE))).to_pylist():
-            source_location = (row["object"], row["generation"], row["line"], row["byte_offset"])
-            if source_location not in dismissed and row["window"] not in windows:
-                yield row, row["table"] is not None
-
-
-def waiting_by_window(waiting: list[Waiting]) -> dict[str, int]:
-    """How many events wait, by their window."""
-    return dict(Counter(one.window for one in waiting))
+            if source_location_of(row) not in dismissed and row["window"] not in windows:
+                position = row["log_position"] and tuple(row["log_position"])
+                found.append(Waiting(row["window"], position, row["table"] is not None))
+    return found
 
 
 def first_waiting_position(

@@ -1,14 +1,13 @@
-"""Full rebuild: a feed's tables made once more from all of bronze.
+"""Full rebuild: a feed's tables made once more from all of bronze, compacted history included.
 
-It is needed under a changed declaration, for an epoch in compacted history, and to take in what came too late. What
-compaction has folded is read again from bronze, and there is no compaction watermark until the next compaction.
+It is needed under a changed declaration, for an epoch in compacted history, and to take in what came too late.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from assets.control import accounting, decisions, discovered_tables, ledger, progress
@@ -42,8 +41,8 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
         RebuildRefused: bronze lacks windows that silver was made from.
     """
     windows = sorted({one.window for one in ledger.read_objects(lake, feed)})
-    accounts = accounting.accounting_of(lake, feed)
-    had = {row["window"] for row in accounts.rows(["window", "events"]) if row["events"]}
+    accounts = accounting.accounting_of(lake, feed).rows(["window", "events"])
+    had = {row["window"] for row in accounts if row["events"]}
     if gone := sorted(had - set(windows)):
         raise RebuildRefused(feed.name, gone)
     return windows
@@ -60,7 +59,12 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
         TableBusy: another run is writing tables of the feed; nothing was changed.
     """
     feed = decisions.with_recorded(lake, feed)
-    with _alone(lake, feed):
+    # As runs and compaction are, it is the only one to write the feed's changes, tables and finished windows.
+    with ExitStack() as alone:
+        for layer in (Layer.SILVER, Layer.PROGRESS):
+            alone.enter_context(writing(lake, layer, feed.name))
+        for name in feed.tables:
+            alone.enter_context(writing(lake, Layer.GOLD, feed.name, name))
         _mark_unfinished(lake, feed)
     blocking = [rule for rule in rules.rules_of(feed.format) if rule.severity == "blocking"]
     violations: Counter[str] = Counter()
@@ -83,17 +87,6 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
             )
 
 
-@contextmanager
-def _alone(lake: Lake, feed: Feed) -> Iterator[None]:
-    """Be the only one to write this feed's changes, tables and finished windows, as runs and compaction are."""
-    with ExitStack() as locked:
-        for layer in (Layer.SILVER, Layer.PROGRESS):
-            locked.enter_context(writing(lake, layer, feed.name))
-        for name in feed.tables:
-            locked.enter_context(writing(lake, Layer.GOLD, feed.name, name))
-        yield
-
-
 def _mark_unfinished(lake: Lake, feed: Feed) -> None:
     """Let no window count as finished. Each step leaves tables that the next run can go on from.
 
@@ -106,8 +99,7 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
         progress.undeclare(lake, feed, name)
     accounts = accounting.accounting_of(lake, feed)
     if accounts.exists:
-        rows = [{**row, "declaration": accounting.ANNOUNCED} for row in accounts.rows()]
-        accounts.rewrite(rows)
+        accounts.rewrite({**row, "declaration": accounting.ANNOUNCED} for row in accounts.rows())
     for layer in (Layer.PROGRESS, Layer.BASE, Layer.COMPACTED):
         table = lake.in_process_table(layer, feed.name)
         if table.exists and table.may_be_written:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,15 +18,20 @@ from assets.columns.silver import SILVER_ARROW
 from assets.control import compacted, decisions
 from assets.control.decisions import Signature
 from assets.quarantine import words
-from assets.quarantine.records import QuarantinedRecord, Records, maybe_among, payloads_of
-from assets.quarantine.settled_records import source_location_of
+from assets.quarantine.records import (
+    QuarantinedRecord,
+    Records,
+    maybe_among,
+    payloads_of,
+    source_location_of,
+)
 from assets.quarantine.words import record_line
 from assets.silver import classify
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from assets.wording import counted
 from transforms.errors import DecisionRefused
-from transforms.feed.decisions import Decisions, Dismissal, Replacement, SourceLocation
+from transforms.feed.decisions import Dismissal, Replacement, SourceLocation
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import SOURCE_LOCATION
@@ -47,17 +52,13 @@ def bronze_rows(
     lake: Lake, feed: Feed, wanted: Collection[QuarantinedRecord]
 ) -> dict[SourceLocation, BronzeRow]:
     """These records as bronze has them, verbatim."""
-    source_locations, windows = (
-        {one.source_location for one in wanted},
-        {one.window for one in wanted},
-    )
+    asked = {one.source_location for one in wanted}
+    where = {"window": {one.window for one in wanted}}
     return {
         source_location_of(row): row
-        for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(
-            BRONZE_ARROW, {"window": windows}
-        )
-        for row in maybe_among(rows, source_locations).to_pylist()
-        if source_location_of(row) in source_locations
+        for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(BRONZE_ARROW, where)
+        for row in maybe_among(rows, asked).to_pylist()
+        if source_location_of(row) in asked
     }
 
 
@@ -74,12 +75,7 @@ def repair_records(
 ) -> list[QuarantinedRecord]:
     """Record these payloads in one commit; returns the records of which another payload than before was given.
 
-    Args:
-        lake: the warehouse.
-        feed: the feed as its file declares it; recorded decisions are added.
-        wanted: the records with their payloads.
-        signed: when that was decided, by whom and why.
-        unseen: record also a payload that would be quarantined.
+    ``unseen``: record also a payload that would be quarantined.
 
     Raises:
         DecisionRefused: a payload would be quarantined or is too large, or the record's events may be compacted.
@@ -98,7 +94,9 @@ def repair_records(
             for one in wanted
             if one.payload != current_payload(one.record, rows[one.record.source_location])
         ]
-        _refuse_unfit(lake, feed, changed, rows, unseen=unseen)
+        _refuse_too_large(lake, feed, changed)
+        if not unseen and not neighbours_decide(feed):
+            _refuse_unfit(feed, changed, rows)
         counting = _counting(lake, feed, changed, rows)
         if counting and compacted.compaction_watermarks(lake, feed):
             raise DecisionRefused(
@@ -108,33 +106,22 @@ def repair_records(
             )
         if changed:
             made = [
-                _replacement(one, signed, alters=one.record.source_location in counting)
+                Replacement(
+                    window=one.record.window,
+                    source_location=one.record.source_location,
+                    payload=one.payload,
+                    at=signed.at,
+                    by=signed.by or "",
+                    reason=signed.reason or "",
+                    alters=one.record.source_location in counting,
+                )
                 for one in changed
             ]
             decisions.replace_records(lake, feed, made)
         return [one.record for one in changed]
 
 
-def _replacement(one: Repaired, signed: Signature, *, alters: bool) -> Replacement:
-    return Replacement(
-        window=one.record.window,
-        source_location=one.record.source_location,
-        payload=one.payload,
-        at=signed.at,
-        by=signed.by or "",
-        reason=signed.reason or "",
-        alters=alters,
-    )
-
-
-def _refuse_unfit(
-    lake: Lake,
-    feed: Feed,
-    wanted: Sequence[Repaired],
-    rows: Mapping[SourceLocation, BronzeRow],
-    *,
-    unseen: bool,
-) -> None:
+def _refuse_too_large(lake: Lake, feed: Feed, wanted: Sequence[Repaired]) -> None:
     most = lake.limits.largest_record
     for one in wanted:
         if len(one.payload or b"") > most:
@@ -143,15 +130,16 @@ def _refuse_unfit(
                 f"{one.record.where}: the payload has {len(one.payload or b''):,} bytes, and a record has at most"
                 f" {most:,}; raise WEIR_LARGEST_RECORD",
             )
-    if unseen or neighbours_decide(feed):
-        return
-    tried = tried_alone(
-        feed,
-        [
-            {**rows[one.record.source_location], "payload": one.payload, "defect": None}
-            for one in wanted
-        ],
-    )
+
+
+def _refuse_unfit(
+    feed: Feed, wanted: Sequence[Repaired], rows: Mapping[SourceLocation, BronzeRow]
+) -> None:
+    given = [
+        {**rows[one.record.source_location], "payload": one.payload, "defect": None}
+        for one in wanted
+    ]
+    tried = tried_alone(feed, given)
     for one in wanted:
         if faults := tried.quarantined.get(one.record.source_location):
             raise DecisionRefused(
@@ -172,21 +160,18 @@ def tried_alone(feed: Feed, rows: Iterable[BronzeRow]) -> Tried:
     """Decode records of bronze as they are given, without others of their windows, and write nothing."""
     as_given = replace(feed, decisions=replace(feed.decisions, replacements=()))
     bronze = pa.RecordBatch.from_pylist([dict(row) for row in rows], BRONZE_ARROW)
-    changes = Counter[SourceLocation]()
     quarantined: dict[SourceLocation, list[str]] = {}
     found = classify.alone(as_given, bronze)
-    for row in (
-        found.of_kind(CHANGES, TO_QUARANTINE)
-        .select(["kind", *SOURCE_LOCATION, "reason", "detail"])
-        .to_pylist()
-    ):
-        if row["kind"] == CHANGES:
-            changes[source_location_of(row)] += 1
-        elif row["kind"] == TO_QUARANTINE:
-            quarantined.setdefault(source_location_of(row), []).append(
-                f"{row['reason']}: {row['detail']}"
-            )
+    changes = Counter(map(source_location_of, _located(found.of_kind(CHANGES))))
+    for row in _located(found.of_kind(TO_QUARANTINE), "reason", "detail"):
+        fault = f"{row['reason']}: {row['detail']}"
+        quarantined.setdefault(source_location_of(row), []).append(fault)
     return Tried(changes, quarantined)
+
+
+def _located(rows: pa.Table, *others: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = rows.select([*SOURCE_LOCATION, *others]).to_pylist()
+    return found
 
 
 def neighbours_decide(feed: Feed) -> bool:
@@ -199,27 +184,16 @@ def _counting(
     lake: Lake, feed: Feed, wanted: Sequence[Repaired], rows: Mapping[SourceLocation, BronzeRow]
 ) -> set[SourceLocation]:
     """Those records of which an event may count already, so that another payload would take something back."""
-    source_locations = {one.record.source_location for one in wanted}
-    if not source_locations or neighbours_decide(feed):
-        return source_locations
+    asked = {one.record.source_location for one in wanted}
+    if not asked or neighbours_decide(feed):
+        return asked
     given = [_as_read_now(one.record, rows[one.record.source_location]) for one in wanted]
-    found = {
-        source_location
-        for source_location, changes in tried_alone(feed, given).changes.items()
-        if changes
-    }
-    found |= {
-        source_location
-        for source_location in source_locations
-        if _altered_before(feed.decisions, source_location)
-    }
-    windows = {one.record.window for one in wanted}
-    for silver in lake.in_process_table(Layer.SILVER, feed.name).each(
-        _SOURCE_LOCATIONS, {"window": windows}
-    ):
-        found |= source_locations & {
-            source_location_of(row) for row in maybe_among(silver, source_locations).to_pylist()
-        }
+    altered = {one.source_location for one in feed.decisions.replacements if one.alters}
+    found = asked & {*tried_alone(feed, given).changes, *altered}
+    columns = pa.schema([SILVER_ARROW.field(name) for name in ("window", *SOURCE_LOCATION)])
+    where = {"window": {one.record.window for one in wanted}}
+    for silver in lake.in_process_table(Layer.SILVER, feed.name).each(columns, where):
+        found |= asked.intersection(map(source_location_of, _located(maybe_among(silver, asked))))
     return found
 
 
@@ -227,16 +201,6 @@ def _as_read_now(record: QuarantinedRecord, row: BronzeRow) -> BronzeRow:
     if record.replacement is None:
         return row
     return {**row, "payload": record.replacement.payload, "defect": None}
-
-
-def _altered_before(known: Decisions, source_location: SourceLocation) -> bool:
-    return any(one.source_location == source_location and one.alters for one in known.replacements)
-
-
-_SOURCE_LOCATIONS = pa.schema([SILVER_ARROW.field(name) for name in ("window", *SOURCE_LOCATION)])
-
-
-# What is in records of quarantine: the payloads of many, from wherever each is, without Spark.
 
 
 def contents_of(
@@ -249,27 +213,17 @@ def contents_of(
     if feed.masks_columns:
         return words.hidden(shown)
     there = [one for one in shown if one.state != "repaired"]
-    given = {
-        one.source_location: one.replacement.payload for one in shown if one.replacement is not None
-    }
     rest = [one for one in shown if one.state == "repaired" and one.replacement is None]
     of_bronze = bronze_rows(lake, feed, rest) if rest else {}
     return {
         **{source_location: row["payload"] for source_location, row in of_bronze.items()},
-        **given,
+        **{one.source_location: one.replacement.payload for one in shown if one.replacement},
         **payloads_of(lake.in_process_table(Layer.QUARANTINE, feed.name), there),
     }
 
 
-# Records of quarantine that nobody can repair are given up, so that they hold nothing up.
-
-
 SHOWN = 50
-"""How many records are named at most."""
-
-_GIVEN_UP: Final = ("open", "dismissed")
-
-_AT_ONCE = 10_000
+"""Maximum number of records that are named."""
 
 
 def dismiss_records(lake: Lake, feed: Feed, given_up: Records, signature: Signature) -> list[str]:
@@ -278,7 +232,7 @@ def dismiss_records(lake: Lake, feed: Feed, given_up: Records, signature: Signat
     Raises:
         DecisionRefused: one of the records is in no quarantine, or needs no decision.
     """
-    waiting, before = (given_up.where(state=one) for one in _GIVEN_UP)
+    waiting, before = (given_up.where(state=one) for one in ("open", "dismissed"))
     if rest := given_up.without(waiting).without(before)[:1]:
         (record,) = rest
         raise DecisionRefused(
@@ -295,12 +249,9 @@ def dismiss_records(lake: Lake, feed: Feed, given_up: Records, signature: Signat
 
 def dismissals_by_object(records: Records) -> list[Dismissal]:
     """One decision for all records of one object, however many these are."""
-    found: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
-    for batch in records.rows.select(["window", *SOURCE_LOCATION]).to_batches(_AT_ONCE):
-        for *of_object, line, byte_offset in zip(*batch.to_pydict().values(), strict=True):
-            window, name, generation = of_object
-            found.setdefault((window, name, generation), []).append((line, byte_offset))
-    return [
-        Dismissal(*key, tuple(sorted(set(source_locations))))
-        for key, source_locations in found.items()
-    ]
+    found: dict[tuple[str, str, str], set[tuple[int, int]]] = {}
+    for batch in records.rows.select(["window", *SOURCE_LOCATION]).to_batches(10_000):
+        for window, name, *rest in zip(*batch.to_pydict().values(), strict=True):
+            generation, line, byte_offset = rest
+            found.setdefault((window, name, generation), set()).add((line, byte_offset))
+    return [Dismissal(*key, tuple(sorted(places))) for key, places in found.items()]

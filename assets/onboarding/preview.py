@@ -1,7 +1,4 @@
-"""What a feed would make of a sample: the rows that gold would have, and what would go to quarantine.
-
-Nothing is written.
-"""
+"""What a feed would make of a sample: the rows that gold would have, and what would go to quarantine."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
     batch = pa.RecordBatch.from_pylist([_row(one) for one in records], schema=BRONZE_ARROW)
     classified = classify.alone(feed, batch)
     of_windows = classified.accounts
-    found, stopped = with_described(feed, of_windows)
+    found, stopped = with_discovered(feed, of_windows)
     tables = tables_of(found, classified.of_kind(CHANGES))
     warnings: Counter[str] = Counter()
     for account in of_windows:
@@ -97,19 +94,12 @@ def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
 
 
 def _row(one: BronzeRecord) -> dict[str, object]:
-    names = ("window", "object", "generation", "line", "byte_offset", "header", "payload", "defect")
-    headers = (
-        None
-        if one.headers is None
-        else [{"key": key, "value": value} for key, value in one.headers]
-    )
-    return {
-        **{name: getattr(one, name) for name in (*names, "key")},
-        **{"landed_at": moment_of(one.landed_at), "headers": headers},
-    }
+    headers = [{"key": key, "value": value} for key, value in one.headers or ()]
+    known = {name: getattr(one, name) for name in BRONZE_ARROW.names}
+    return {**known, "landed_at": moment_of(one.landed_at), "headers": headers or None}
 
 
-def with_described(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tuple[str, ...]]:
+def with_discovered(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tuple[str, ...]]:
     """The feed with the tables that only its stream describes, and sentences on those that gold could not make."""
     described: dict[str, set[Description]] = {}
     met = set()
@@ -158,22 +148,15 @@ def _quarantined(found: pa.Table) -> tuple[Quarantined, ...]:
     counts = Counter(row["reason"] for row in rows)
     firsts = {row["reason"]: row for row in reversed(rows)}
     return tuple(
-        Quarantined(
-            reason,
-            count,
-            f"{firsts[reason]['object']}:{firsts[reason]['line']}",
-            firsts[reason]["detail"] or "",
-        )
+        Quarantined(reason, count, f"{first['object']}:{first['line']}", first["detail"] or "")
         for reason, count in counts.most_common()
+        for first in (firsts[reason],)
     )
 
 
-# What the changes of a few records fold to, in this process and without any table: the rows that gold would have.
-# The stages are those of every run; here they get all changes at once, from memory.
-
+# The stages are those of every run; here they get all changes at once, from memory and as one window.
 
 _ALL = "all"
-"""The one window that all records are taken for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +172,17 @@ def tables_of(feed: Feed, rows: pa.Table) -> dict[str, FoldedTable]:
     if not rows.num_rows:
         return {}
     silver = InMemory({_ALL: silver_rows.written_in_process(rows, feed, SILVER_ARROW)})
-    complete = completed(rows) if FORMATS[feed.format].transactional else {}
-    released = {name: (commit, True) for name, commit in complete.items()}
+    released = {}
+    if FORMATS[feed.format].transactional:
+        waiting = transactions.open_events_in_process(rows).sort_by("id")
+        states = transactions.states_of(waiting.to_batches(), [])
+        released = {one.id: (tuple(one.commit), True) for one in states if one.commit is not None}
     found = {}
     for name, table in silver.tables(feed):
         plan = silver.plan_of(feed, table, name, {_ALL}, released)
         folded = TableFold.of(InProcess(), plan, silver.of_table(plan)).from_history()
         found[name] = FoldedTable(table, folded.rows)
     return found
-
-
-def completed(rows: pa.Table) -> dict[str, LogPosition]:
-    """The commits of the transactions that are complete where all of them was read."""
-    waiting = transactions.open_events_in_process(rows).sort_by("id")
-    states = transactions.states_of(waiting.to_batches(), [])
-    return {one.id: tuple(one.commit) for one in states if one.commit is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +200,8 @@ class InMemory:
         found: dict[str, Table] = {}
         for rows in self.windows.values():
             waits = pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))
-            counting = rows.filter(pc.invert(waits))
-            for name, declared in zip(
-                counting["table"].to_pylist(), counting["declared"].to_pylist(), strict=True
-            ):
+            counting = rows.filter(pc.invert(waits)).select(["table", "declared"])
+            for name, declared in zip(*counting.to_pydict().values(), strict=True):
                 if declared in feed.tables:
                     found[name] = feed.tables[declared]
         return [*found.items()]
@@ -247,15 +224,7 @@ class InMemory:
         windows: Collection[str],
         released: Mapping[str, tuple[LogPosition, bool]],
     ) -> TablePlan:
-        """What the accounts would say of one table (``name``), by the rows themselves.
-
-        Args:
-            feed: The feed.
-            table: The table of the feed.
-            name: The gold table.
-            windows: Those that the run brings.
-            released: See ``TablePlan``.
-        """
+        """What the accounts would say of one gold table (``name``), by the rows themselves."""
         kinds = ChangeKinds()
         streams: set[str] = set()
         most_new = 0

@@ -33,7 +33,6 @@ MOST_RECORDS: Final = 5_000
 _SILENCE: Final = 15.0
 _RECORDS_OF_TOPIC: Final = 100
 """So many records of a topic count as one object."""
-_NUMBERS: Final = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +124,9 @@ def sample_landing(
     progress: Callable[[str], None],
     listed: Callable[[LandingWindows], None] = lambda _: None,
 ) -> Sample:
-    """Read a sample of the feed's landing.
+    """Read a sample of the feed's landing: at most so many objects, or hundreds of records of topics.
 
-    Args:
-        feed: of which only the name, the landing, the files and the size of windows count.
-        most: how many objects are read, or hundreds of records of topics.
-        progress: is told what is being read.
-        listed: is told the windows of the objects, before any is read.
+    ``progress`` is told what is being read, and ``listed`` the windows of the objects before any is.
 
     Raises:
         UnreadableLanding: it cannot be listed or read.
@@ -177,7 +172,7 @@ def spread(objects: Sequence[LandedObject], most: int) -> list[LandedObject]:
     kinds: dict[str, list[LandedObject]] = defaultdict(list)
     for one in objects:
         if one.size:
-            kinds[_NUMBERS.sub("0", one.name)].append(one)
+            kinds[re.sub("[0-9]+", "0", one.name)].append(one)
     found: list[LandedObject] = []
     turns = 0
     while len(found) < most and any(kinds.values()):
@@ -219,11 +214,7 @@ def _of_row(row: Sequence[object]) -> BronzeRecord:
 
 
 def refuse_empty(found: Sample) -> None:
-    """Refuse a landing without any drop.
-
-    Raises:
-        UnreadableLanding: nothing lies there that could be looked at.
-    """
+    """Raise UnreadableLanding where nothing lies there that could be looked at."""
     if not found.is_empty:
         return
     what = "no record is there yet" if found.feed.reads_topics else "no drop is there yet"
@@ -235,15 +226,12 @@ def refuse_empty(found: Sample) -> None:
     raise UnreadableLanding(found.feed.name, found.feed.landing, what, remedy)
 
 
-# From a sample to the feed that would read it: its format, and which of the objects are its drops.
-
-
 _LOOKED_AT: Final = 100
-"""So many records of each object are looked at for the marks of every format."""
+"""Maximum number of records of each object that are looked at for the signs of every format."""
 
 
 def recognise(found: Sample, format_name: str | None) -> Evidence:
-    """The format of the sample, by its marks or because it is asked for.
+    """The format of the sample, by its signs or because it is asked for.
 
     Raises:
         FormatUnclear: the drops do not say which it is.

@@ -1,7 +1,7 @@
 """Records of quarantine as files that a person can repair in an editor, and such files read again.
 
-Each record is a file of its own, in the shape of its landing: its bytes, below the header line of its object where
-that has one. ``source_locations.json`` beside them says which record each file is.
+Each is a file of its own: its bytes, below the header line of its object where that has one. A file beside them,
+``source_locations.json``, says which record each is.
 """
 
 from __future__ import annotations

@@ -5,30 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Literal, get_args, overload
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args, overload
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from assets.columns.silver import QUARANTINE_ARROW
 from assets.control import decisions
 from assets.control.choice import Choice, Listed
 from assets.control.decisions import Signature
-from assets.quarantine import settled_records
-from assets.quarantine.settled_records import (
-    BY_PAYLOAD,
-    FAULTS,
-    REPAIRED,
-    SOURCE_LOCATIONS,
-    SOURCE_ORDER,
-    Cells,
-    rows_without,
-    source_location_of,
-    source_locations_of,
-)
 from assets.storage.delta_rs import conformed
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
@@ -37,6 +27,151 @@ from transforms.feed.decisions import Replacement, SourceLocation
 from transforms.feed.feed import Feed
 from transforms.record import SOURCE_LOCATION
 from transforms.silver.faults import TOO_LATE
+
+BY_PAYLOAD, BY_FEED_FILE = "payload", "window derived again"
+"""How a record was repaired: a person gave another payload, or it became readable as it is, by another feed file."""
+
+_FAULT = ("window", *SOURCE_LOCATION, "table", "reason", "detail")
+
+REPAIRED = pa.schema(
+    [
+        *[QUARANTINE_ARROW.field(name) for name in _FAULT],
+        pa.field("events", pa.int64()),
+        pa.field("how", pa.string()),
+        pa.field("repaired_at", pa.timestamp("us", "UTC")),
+    ]
+)
+"""One row per record that left quarantine; one that left it several times has several. It is a history for people: no
+table is made of it.
+
+``table``, ``reason`` and ``detail`` are those of the first of its ``events`` events that were there; ``how`` is
+``payload`` where a person had given another payload, or else ``window derived again``.
+"""
+
+FAULTS = pa.schema([QUARANTINE_ARROW.field(name) for name in _FAULT])
+"""The columns of quarantine that say which record a row is of, and what is wrong with it."""
+
+RECORDS = FAULTS.append(REPAIRED.field("events"))
+"""One row per record: the first of its faults, and how many of its ``events`` were quarantined."""
+
+Cells = dict[str, Any]
+
+SOURCE_ORDER = [(name, "ascending") for name in ("window", *SOURCE_LOCATION)]
+
+
+def source_location_of(row: Cells) -> SourceLocation:
+    """The source location of a row that has them as columns."""
+    return row["object"], row["generation"], row["line"], row["byte_offset"]
+
+
+def in_quarantine(quarantine: InProcessTable, windows: Collection[str] | None = None) -> pa.Table:
+    """The records (``RECORDS``) that the table has, of all windows or of some, by window and source location."""
+    where = None if windows is None else {"window": windows}
+    return records_of_rows(quarantine.each(FAULTS, where))
+
+
+def records_of_rows(quarantined: Iterable[pa.Table]) -> pa.Table:
+    """The records (``RECORDS``) that these rows of quarantine (``FAULTS``) are of, by window and source location."""
+    rows = pa.concat_tables([FAULTS.empty_table(), *quarantined])
+    # What came too late needs nobody; another event of the same record may.
+    order = rows.append_column("is_late", pc.equal(rows["reason"], TOO_LATE))
+    order = order.append_column("of_table", pc.fill_null(rows["table"], ""))
+    last = [(name, "ascending") for name in ("is_late", "of_table", "reason", "detail")]
+    found, events = first_rows(rows.take(pc.sort_indices(order, [*SOURCE_ORDER, *last])))
+    return found.append_column(RECORDS.field("events"), events)
+
+
+def note_leaving(
+    lake: Lake, feed: Feed, had: pa.Table, staying: Callable[[pa.Table], pa.Table]
+) -> None:
+    """Note which records will no longer be in quarantine; called before quarantine is written.
+
+    So a run that dies in between has noted too much: for a record that is in quarantine, that counts. ``had``: the
+    records (``RECORDS``) of the windows that are about to be replaced; ``staying``: which of these will still be there.
+    """
+    had = had.filter(pc.not_equal(had["reason"], TOO_LATE))
+    leaving = rows_without(had, staying(had.select(SOURCE_LOCATION))) if had.num_rows else had
+    if not leaving.num_rows:
+        return
+    by_payload = are_among(leaving, source_locations_of(feed.decisions.replaced()))
+    now = pa.scalar(datetime.now(UTC), REPAIRED.field("repaired_at").type)
+    rows = leaving.append_column("how", pc.if_else(by_payload, BY_PAYLOAD, BY_FEED_FILE))
+    rows = rows.append_column("repaired_at", pa.repeat(now, rows.num_rows))
+    repaired_table(lake, feed).append(rows)
+
+
+def repaired_records(lake: Lake, feed: Feed) -> pa.Table:
+    """The records (``REPAIRED``) that have left quarantine; of one that left it several times, the last time."""
+    rows = repaired_table(lake, feed).read()
+    return first_rows(rows.sort_by([("repaired_at", "descending")]))[0]
+
+
+def repaired_table(lake: Lake, feed: Feed) -> InProcessTable:
+    """The table ``repaired.<feed>``."""
+    return lake.in_process_table(Layer.REPAIRED, feed.name, columns=REPAIRED)
+
+
+def count_dismissed(quarantined: DataFrame | pa.Table, known: Collection[SourceLocation]) -> int:
+    """How many of these rows, those that are no events left aside, are of the dismissed records (``known``)."""
+    if not known:
+        return 0
+    if isinstance(quarantined, pa.Table):
+        is_event = pc.is_null(quarantined["derived"])
+        asked = quarantined.filter(pc.and_(is_event, pc.not_equal(quarantined["reason"], TOO_LATE)))
+        return int(rows_among(asked, source_locations_of(known)).num_rows)
+    rows = quarantined.where("derived IS NULL").where(F.col("reason") != TOO_LATE)
+    locations = rows.sparkSession.createDataFrame(source_locations_of(known))
+    return rows.join(locations, on=[*SOURCE_LOCATION], how="left_semi").count()
+
+
+# Source locations of records as Arrow columns, and tables met with them: hundreds of thousands take little memory so.
+
+
+SOURCE_LOCATIONS = pa.schema(
+    [pa.field(name, QUARANTINE_ARROW.field(name).type) for name in SOURCE_LOCATION]
+)
+
+_ROW = "row"
+
+
+def source_locations_of(known: Collection[SourceLocation]) -> pa.Table:
+    """One row per record, with its source location."""
+    if not known:
+        return SOURCE_LOCATIONS.empty_table()
+    columns = [pa.array(some) for some in zip(*sorted(known), strict=True)]
+    return pa.table(columns, names=SOURCE_LOCATION).cast(SOURCE_LOCATIONS)
+
+
+def are_among(rows: pa.Table, source_locations: pa.Table) -> pa.Array:
+    """Of each row whether it is of one of these records; both have source locations as columns."""
+    if not rows.num_rows or not source_locations.num_rows:
+        return pa.repeat(False, rows.num_rows)
+    numbers = pa.arange(0, rows.num_rows)
+    asked = rows.select(SOURCE_LOCATION).append_column(_ROW, numbers)
+    known = source_locations.select(SOURCE_LOCATION)
+    met = asked.join(known, [*SOURCE_LOCATION], join_type="left semi")
+    return pc.is_in(numbers, met[_ROW].combine_chunks())
+
+
+def rows_among(rows: pa.Table, source_locations: pa.Table) -> pa.Table:
+    """Those rows that are of one of these records, in their order."""
+    return rows.filter(are_among(rows, source_locations))
+
+
+def rows_without(rows: pa.Table, source_locations: pa.Table) -> pa.Table:
+    """Those rows that are of none of these records, in their order."""
+    return rows.filter(pc.invert(are_among(rows, source_locations)))
+
+
+def first_rows(rows: pa.Table) -> tuple[pa.Table, pa.Array]:
+    """The first row of each record, in their order, and how many rows each record has."""
+    numbered = rows.select(SOURCE_LOCATION).append_column(_ROW, pa.arange(0, rows.num_rows))
+    groups = numbered.group_by(list(SOURCE_LOCATION)).aggregate([(_ROW, "min"), (_ROW, "count")])
+    groups = groups.select([f"{_ROW}_min", f"{_ROW}_count"]).sort_by(f"{_ROW}_min")
+    return rows.take(groups[f"{_ROW}_min"]), groups[f"{_ROW}_count"]
+
+
+# Records as people see them: each in its state, with who decided it.
 
 State = Literal["open", "repaired", "dismissed", "too late"]
 """Where a record stands: it waits for somebody, its window takes it now, or somebody gave it up.
@@ -136,16 +271,15 @@ class Records(Sequence[QuarantinedRecord]):
 
     def among(self, others: Records) -> Records:
         """Those that are among the others, too."""
-        return replace(self, rows=settled_records.rows_among(self.rows, others.rows))
+        return replace(self, rows=rows_among(self.rows, others.rows))
 
     def plus(self, others: Records) -> Records:
         """These and the others, each once."""
-        more = others.without(self)
-        return replace(self, rows=pa.concat_tables([self.rows, more.rows]))
+        return replace(self, rows=pa.concat_tables([self.rows, others.without(self).rows]))
 
     def without(self, others: Records) -> Records:
         """Those that are not among the others."""
-        return replace(self, rows=settled_records.rows_without(self.rows, others.rows))
+        return replace(self, rows=rows_without(self.rows, others.rows))
 
     def ids(self) -> Iterator[str]:
         """The id of each record, in order."""
@@ -191,9 +325,6 @@ class Records(Sequence[QuarantinedRecord]):
         )
 
 
-# The quarantine of one feed in an open warehouse, and the records of it that a person names.
-
-
 @dataclass(frozen=True, slots=True)
 class Quarantine:
     """A feed with its recorded decisions, its warehouse, and all records that are or were in quarantine."""
@@ -232,56 +363,40 @@ def quarantine_of(lake: Lake, feed: Feed) -> Quarantine:
     return Quarantine(lake, with_recorded, read_records(lake, with_recorded))
 
 
-# The records that are or were in quarantine, read without Spark: of a whole feed, or open ones of some windows.
-
-
 def read_records(lake: Lake, feed: Feed) -> Records:
     """The records that are or were in quarantine, by window, object and line.
 
     ``feed``: with its recorded decisions.
     """
     quarantine = lake.in_process_table(Layer.QUARANTINE, feed.name)
-    there, left = (
-        settled_records.in_quarantine(quarantine),
-        settled_records.repaired_records(lake, feed),
-    )
+    there = in_quarantine(quarantine)
     replaced, dismissed = feed.decisions.replaced(), decisions.dismissed_by(lake, feed)
-    left = settled_records.rows_without(left, there)
+    left = rows_without(repaired_records(lake, feed), there)
     noted = pa.concat_tables([one.select(SOURCE_LOCATION) for one in (there, left)])
-    found = pa.concat_tables(
-        [
-            _with_state(there, settled_records.source_locations_of(dismissed)),
-            _as_repaired(left),
-            _as_repaired(_never_noted(replaced, noted)),
-        ]
-    )
+    gone = pa.concat_tables([left, _never_noted(replaced, noted)])
+    gone = gone.append_column("state", pa.repeat("repaired", gone.num_rows))
+    states = [_with_state(there, source_locations_of(dismissed)), conformed(gone, KNOWN)]
+    found = pa.concat_tables(states)
     return Records(found.sort_by(SOURCE_ORDER), feed.reads_topics, replaced, dismissed)
 
 
 def _with_state(there: pa.Table, dismissed: pa.Table) -> pa.Table:
     """Records in quarantine, with their state."""
     is_late = pc.equal(there["reason"], TOO_LATE)
-    decided = pc.if_else(settled_records.are_among(there, dismissed), "dismissed", "open")
+    decided = pc.if_else(are_among(there, dismissed), "dismissed", "open")
     return conformed(there.append_column("state", pc.if_else(is_late, "too late", decided)), KNOWN)
-
-
-def _as_repaired(rows: pa.Table) -> pa.Table:
-    """Records that are not in quarantine now."""
-    return conformed(rows.append_column("state", pa.repeat("repaired", rows.num_rows)), KNOWN)
 
 
 def _never_noted(replaced: Mapping[SourceLocation, Replacement], noted: pa.Table) -> pa.Table:
     """Those that a person's payload kept out of quarantine from the beginning: no row says what was wrong."""
     rows = [
         {
-            "window": one.window,
             **dict(zip(SOURCE_LOCATION, source_location, strict=True)),
-            "events": 0,
+            **{"window": one.window, "reason": "", "detail": "", "events": 0, "how": BY_PAYLOAD},
         }
-        | {"table": None, "reason": "", "detail": "", "how": BY_PAYLOAD, "repaired_at": None}
         for source_location, one in replaced.items()
     ]
-    return settled_records.rows_without(pa.Table.from_pylist(rows, REPAIRED), noted)
+    return rows_without(pa.Table.from_pylist(rows, REPAIRED), noted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,13 +423,8 @@ def sampled_records(
         if events > most:
             looked[-1] = looked[-1].slice(0, looked[-1].num_rows - (events - most))
             break
-    found = _with_state(
-        settled_records.records_of_rows(looked), settled_records.SOURCE_LOCATIONS.empty_table()
-    )
+    found = _with_state(records_of_rows(looked), SOURCE_LOCATIONS.empty_table())
     return Sampled(Records(found, feed.reads_topics, replaced), events <= most)
-
-
-# What is in records of quarantine: the payloads of those that are shown, and of no others.
 
 
 _PAYLOADS = pa.schema(
@@ -345,9 +455,6 @@ def maybe_among(rows: pa.Table, asked: Collection[SourceLocation]) -> pa.Table:
     is_of = pc.is_in(rows["object"], pa.array(sorted({one[0] for one in asked}), pa.string()))
     lines = pa.array(sorted({one[2] for one in asked}), pa.int64())
     return rows.filter(pc.and_(is_of, pc.is_in(rows["line"], lines)))
-
-
-# How much is in quarantine: events by reason, and how many records wait for somebody; without payloads and Spark.
 
 
 _COUNTED = pa.schema([QUARANTINE_ARROW.field(name) for name in (*SOURCE_LOCATION, "reason")])
@@ -405,9 +512,8 @@ def _some_at_once(files: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def rows_to_decide(rows: pa.Table, dismissed: Collection[SourceLocation]) -> pa.Table:
     """Those rows of quarantine that wait for somebody: not too late for compacted history, and not dismissed."""
-    return rows_without(
-        rows.filter(pc.not_equal(rows["reason"], TOO_LATE)), source_locations_of(dismissed)
-    )
+    undecided = rows.filter(pc.not_equal(rows["reason"], TOO_LATE))
+    return rows_without(undecided, source_locations_of(dismissed))
 
 
 def _distinct(rows: pa.Table) -> pa.Table:

@@ -31,7 +31,7 @@ from transforms.feed.feed import Feed
 from transforms.silver.faults import MISFIT, misfits_told
 
 SHORT = 100
-"""So many characters of a payload fit into a line."""
+"""Maximum number of characters of a payload in a line."""
 
 ID = 12
 """So many digits of an id are shown: enough to name a record."""
@@ -41,9 +41,7 @@ HIDDEN = b"(not shown: the feed masks columns)"
 """What stands in the place of payloads in lists of a feed that masks columns, for a record is what it was landed as."""
 
 
-def hidden(
-    records: Sequence[QuarantinedRecord],
-) -> Mapping[SourceLocation, bytes | None]:
+def hidden(records: Sequence[QuarantinedRecord]) -> Mapping[SourceLocation, bytes | None]:
     """What lists show as the payloads of records of a feed that masks columns."""
     return {one.source_location: HIDDEN for one in records}
 
@@ -146,7 +144,7 @@ def grouped(records: Records) -> list[Grouped]:
 def as_markdown(
     groups: Sequence[Grouped], payloads: Mapping[SourceLocation, bytes | None], most: int
 ) -> Markdown:
-    """Records as tables for Dagster's pages, one for each reason; at most so many records of each."""
+    """Records as tables for Dagster's pages, one for each reason; ``most``: the maximum number of records of each."""
     return paragraphs(part for one in groups for part in _parts_of(one, payloads, most))
 
 
@@ -166,9 +164,6 @@ def _parts_of(
 
 
 _HEAD: Final = own_head("id", "state", "window", "where", "what was found", "record")
-
-
-# One record of quarantine with all that is known of it, in lines, and what to do about it.
 
 
 def landed_again(lake: Lake, feed: Feed, record: QuarantinedRecord) -> list[ReadObject]:
@@ -243,17 +238,12 @@ def advice_of(feed: Feed, record: QuarantinedRecord, others: Sequence[ReadObject
     )
 
 
-# Open records of a run's windows, as Dagster's page of the check ``nothing_quarantined`` shows them.
-
-
 REASONS: Final = 10
-"""So many reasons are shown, the most frequent ones."""
-
 SHOWN: Final = 5
-"""So many records are shown of each reason."""
+"""The maximum numbers of reasons that a check shows, the most frequent ones, and of records of each."""
 
 LOOKED_AT: Final = 10_000
-"""So many rows of quarantine are looked at: a run has no time for millions."""
+"""Maximum number of rows of quarantine that a check looks at: a run has no time for millions."""
 
 
 def samples_of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> Markdown:
@@ -272,12 +262,9 @@ def samples_of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> Markdo
     if not found.is_all:
         in_short.append(f"(these are the first {LOOKED_AT:,} events; there are more)")
     contents = hidden(shown) if feed.masks_columns else payloads_of(quarantine, shown)
-    parts = [
-        bullets(in_short),
-        as_markdown(groups, contents, SHOWN),
-        *_commands(feed, groups),
-    ]
-    return paragraphs(parts)
+    return paragraphs(
+        [bullets(in_short), as_markdown(groups, contents, SHOWN), *_commands(feed, groups)]
+    )
 
 
 def _in_short(group: Grouped) -> str:

@@ -17,12 +17,17 @@ from pyspark.sql import functions as F
 from assets.columns.bronze import BRONZE_ARROW
 from assets.columns.silver import QUARANTINE_ROWS, SILVER, written_rows
 from assets.control import accounting, decisions, ledger, progress, transactions
-from assets.control.accounting import ACCOUNTING, StoredAccount
+from assets.control.accounting import StoredAccount
 from assets.control.decisions import Signature
 from assets.executors.in_process import InProcess
-from assets.quarantine import settled_records
-from assets.quarantine.records import maybe_among
-from assets.quarantine.settled_records import source_location_of
+from assets.quarantine.records import (
+    count_dismissed,
+    maybe_among,
+    note_leaving,
+    rows_among,
+    source_location_of,
+    source_locations_of,
+)
 from assets.silver import checks, classify
 from assets.silver.checks import Findings
 from assets.silver.classify import Classified
@@ -58,7 +63,7 @@ class Derived:
 
     @property
     def accounts(self) -> Sequence[StoredAccount]:
-        """One row per window and table (``ACCOUNTING``)."""
+        """One row per window and table (``accounting.COLUMNS``)."""
         return self.findings.accounts
 
 
@@ -94,7 +99,7 @@ def derive_planned(lake: Lake, plan: SilverPlan) -> Derived:
     accounts = written.accounts
     given_up, dismissed = plan.feed.decisions.dismissed(plan.windows), 0
     if given_up:
-        dismissed = settled_records.count_dismissed(made.of_kind(TO_QUARANTINE), given_up)
+        dismissed = count_dismissed(made.of_kind(TO_QUARANTINE), given_up)
     made.free()
     all_accounts = [*plan.others, *accounts]
     still_open = []
@@ -132,12 +137,15 @@ def _refuse(
         has_fault = F.col("reason").isNotNull()
         return rows.select("*", F.when(has_fault, F.struct("reason", "detail")).alias("fault"))
 
-    may_lack_keys = True
-    if isinstance(made.run, InProcess):
-        # Where it is seen at once that no event is in quarantine for its key, Spark need not start.
-        reasons = made.of_kind(TO_QUARANTINE)["reason"]
-        may_lack_keys = bool(pc.any(pc.equal(reasons, MISSING_KEY)).as_py())
-    refuse_schema_changes(plan.feed, accounts, classified_rows, may_lack_keys=may_lack_keys)
+    refuse_schema_changes(plan.feed, accounts, classified_rows, may_lack_keys=_may_lack_keys(made))
+
+
+def _may_lack_keys(made: Classified[Any]) -> bool:
+    """False where this process sees at once that no event is in quarantine for its key: Spark need not start then."""
+    if not isinstance(made.run, InProcess):
+        return True
+    reasons = made.of_kind(TO_QUARANTINE)["reason"]
+    return bool(pc.any(pc.equal(reasons, MISSING_KEY)).as_py())
 
 
 class Written(NamedTuple):
@@ -162,7 +170,7 @@ def _commit(
     """
     accounting.announce(plan.accounting, accounts, plan.earlier)
     still = partial(_still_quarantined, made.of_kind(TO_QUARANTINE))
-    settled_records.note_leaving(lake, plan.feed, plan.quarantined, still)
+    note_leaving(lake, plan.feed, plan.quarantined, still)
     silver, quarantine = (_put(lake, plan, made, layer) for layer in _KINDS)
     waiting = None
     if plan.transactions is not None:
@@ -205,7 +213,7 @@ def _still_quarantined(quarantined: DataFrame | pa.Table, source_locations: pa.T
 def stored_accounts(
     feed: Feed, declared: Mapping[str, str], accounts: Sequence[Account]
 ) -> list[StoredAccount]:
-    """One row per window and table (``ACCOUNTING``); ``declared``: see ``SilverPlan``."""
+    """One row per window and table (``accounting.COLUMNS``); ``declared``: see ``SilverPlan``."""
     # From which streams the changes came, where the fold asks whether there are several.
     crosses_streams = FORMATS[feed.format].crosses_streams
     return [
@@ -241,10 +249,9 @@ def stored_accounts(
 
 
 _SAME: Final = tuple(
-    field.name
-    for field in ACCOUNTING.fields
-    if field.name
-    not in ("change_kinds", "segments", "newest_event_at", "stream_schemas", "declaration")
+    name
+    for name in accounting.COLUMNS.names
+    if name not in ("change_kinds", "segments", "newest_event_at", "stream_schemas", "declaration")
 )
 
 
@@ -311,8 +318,8 @@ def with_earlier_decisions(
         for row in maybe_among(rows, decided).to_pylist()
     ]
     same = _same(records, decided)
-    asked = settled_records.source_locations_of({*same, *decided})
-    there = settled_records.rows_among(in_quarantine(asked), asked)
+    asked = source_locations_of({*same, *decided})
+    there = rows_among(in_quarantine(asked), asked)
     quarantined = {source_location_of(row) for row in there.to_pylist()}
     # A payload that was recorded though it is refused, too, has repaired nothing.
     failed = (replaced & quarantined) - plan.feed.decisions.dismissed(plan.windows)

@@ -17,7 +17,7 @@ from assets.control import accounting, decisions, progress
 from assets.control import compacted as bases
 from assets.control.accounting import StoredAccount
 from assets.control.transactions import KnownBefore
-from assets.quarantine import settled_records
+from assets.quarantine import records
 from assets.storage.delta_rs import conformed
 from assets.storage.in_process_table import DataFile, InProcessTable
 from assets.storage.lake import Lake, Layer
@@ -152,7 +152,7 @@ class SilverPlan:
             declared=progress.declarations(feed, {*windows, *doubtful}),
             silver=silver,
             quarantine=quarantine,
-            quarantined=settled_records.in_quarantine(quarantine, windows),
+            quarantined=records.in_quarantine(quarantine, windows),
             accounting=accounts,
             earlier=accounts.rows(),
             transactions=transactions,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import RLock
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -34,19 +34,18 @@ CHANGE_FEED = "delta.enableChangeDataFeed"
 """Others can follow a table change by change where this property is on: table_changes() in Spark SQL."""
 
 
-def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def options(warehouse: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """delta-rs's settings for this warehouse; none for a folder.
 
     Credentials are those that boto3 finds (variables, a profile, the machine's role), as it does for a landing.
     """
     if not is_on_store(warehouse):
         return {}
-    values = os.environ if environment is None else environment
     # A commit is a file that must not be there yet, and the store is the judge of it.
     settings = {"aws_conditional_put": "etag", **_PATIENCE}
     session = aws_session()
-    region = values.get("AWS_REGION") or session.region_name
-    endpoint = values.get("AWS_ENDPOINT_URL_S3") or values.get("AWS_ENDPOINT_URL")
+    region = environment.get("AWS_REGION") or session.region_name
+    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
     if endpoint:
         settings["aws_endpoint_url"] = endpoint
         settings["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
@@ -58,16 +57,10 @@ def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dic
     found = session.get_credentials()
     if found is not None:
         frozen = found.get_frozen_credentials()
-        settings |= {
-            name: value
-            for name, value in (
-                ("aws_access_key_id", frozen.access_key),
-                ("aws_secret_access_key", frozen.secret_key),
-                ("aws_session_token", frozen.token),
-            )
-            if value
-        }
-    return settings
+        settings["aws_access_key_id"] = frozen.access_key or ""
+        settings["aws_secret_access_key"] = frozen.secret_key or ""
+        settings["aws_session_token"] = frozen.token or ""
+    return {name: value for name, value in settings.items() if value}
 
 
 def address(path: str) -> str:
@@ -114,18 +107,16 @@ def conformed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(cells, schema=schema)
 
 
-# What this process has read of Delta tables in an object store, so that it is not fetched again.
-# To open a table is to read its log since the last checkpoint, a dozen requests or more, and the steps of a small
-# window open its tables some forty times. One request says whether the newest commit is still the one that was read.
-# And each step reads the small tables of all windows, each of as many files as there were windows since it was
-# tidied: of those the contents are kept, for Delta never writes another file under a file's name. Names of commits
-# come again where a table is removed and made again, so that these are told apart by the store's tags.
-
+# What this process has read of Delta tables in an object store, so that it is not fetched again. To open a table is to
+# read its log since the last checkpoint, a dozen requests or more, and the steps of a small window open its tables some
+# forty times; one request says whether the newest commit is still the one that was read. Names of commits come again
+# where a table is removed and made again, so that these are told apart by the store's tags. Contents of small data
+# files are kept, too: Delta never writes another file under a file's name.
 
 _LOG = logging.getLogger(__name__)
 
 MOST_TABLES, MOST_FILES = 64, 20_000
-"""So many tables are kept, with so many data files together: what delta-rs knows of each file takes some kilobytes."""
+"""Maximum numbers of tables that are kept, and of their data files: delta-rs takes some kilobytes for each file."""
 
 SILENT = 60.0
 """Seconds in which a store that could not be asked for its newest commit is not asked again: tables are read anew."""
@@ -165,11 +156,6 @@ class LentTable(DeltaTable):
         self.__dict__.update(kept.table.__dict__)
         self.kept = kept
         weakref.finalize(self, _put_back, kept).atexit = False
-
-    def merge(self, *args: Any, **options: Any) -> Any:
-        """delta-rs's own; its result takes the inner table out of this one, which is not lent again."""
-        self.kept.tag = ""
-        return super().merge(*args, **options)
 
 
 _KEPT: OrderedDict[_Key, _Kept] = OrderedDict()
@@ -220,7 +206,7 @@ def _files_of(table: DeltaTable) -> int:
 
 
 def _put_back(kept: _Kept) -> None:
-    # Without a tag, or with another version: a commit that was not noted, or a look at an earlier version.
+    # Without a tag, or with another version: a commit that was not noted.
     if not kept.tag or kept.table.version() != kept.version:
         return
     with _MUTEX:
@@ -243,16 +229,11 @@ def _tag_of_newest(path: str, version: int) -> str | None:
     log = f"{prefix}/_delta_log/"
     commit = f"{log}{version:020}.json"
     try:
+        # Names are in order, and "jso" comes before "json".
         answer = kept_s3_client().list_objects_v2(
-            # Names are in order, and "jso" comes before "json".
-            Bucket=bucket,
-            Prefix=log,
-            StartAfter=commit[:-1],
-            MaxKeys=2,
+            Bucket=bucket, Prefix=log, StartAfter=commit[:-1], MaxKeys=2
         )
-    except (
-        Exception
-    ) as fault:  # whatever it is, reading the table is tried next, and says what the matter is
+    except Exception as fault:  # reading the table is tried next, and says what the matter is
         _LOG.warning(
             "the newest commit of %s cannot be asked for (%s); tables are read anew for %.0f s",
             *(path, type(fault).__name__, SILENT),

@@ -1,9 +1,8 @@
 """One Delta table that is read and written in this process, by delta-rs and pyarrow, without a Spark session.
 
-Spark takes 2 jobs and half a second to read a table of ten rows, delta-rs some milliseconds; the two may write one
-table in turn. On an object store a process that stood still for longer than its lease may wake in the middle of a
-commit, when another has begun. So it looks at its leases just before; and where it wakes after that look, the store
-refuses a commit whose number another has taken, and delta-rs is told not to try the next number.
+Spark may write the same table in turn. On an object store a process that stood still for longer than its lease may wake
+in the middle of a commit, when another has begun. So it looks at its leases just before; and where it wakes after that
+look, the store refuses a commit whose number another has taken, and delta-rs is told not to try the next number.
 """
 
 from __future__ import annotations
@@ -44,20 +43,14 @@ Where: TypeAlias = Mapping[str, Iterable[str]]
 """Which rows: those that have in each of these columns one of the texts."""
 
 CHECKPOINT_EVERY = 10
-"""After about so many commits the state of a table is written down in one file, as Spark does it.
-
-Whoever opens a table reads each commit since then, delta-rs twice. Its own 100 commits would make a small window in a
-bucket ask for some 7,000 objects before the first of these files.
-"""
+"""After about so many commits the state of a table is written down in one file, as Spark does it: whoever opens it
+reads each commit since then."""
 
 KEPT_FILES_FOR_HOURS = 168
 """Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
 
 MOST_VALUES = 200
-"""Maximum number of values in the condition of a commit: delta-rs compares each row with each of them.
-
-At tens of thousands its stack overflows.
-"""
+"""Maximum number of values in the condition of a commit: at tens of thousands delta-rs's stack overflows."""
 
 WRITTEN = frozenset(
     {
@@ -99,14 +92,9 @@ class DataFile(NamedTuple):
 class InProcessTable:
     """One table as it was when it was opened, and after each commit of its own as that commit left it.
 
-    On an object store a commit is refused where another writer has committed since.
-
-    Args:
-        name: What people know it by, ``progress.shop``.
-        path: Where it is.
-        warehouse: The warehouse that it is in.
-        table: delta-rs's own; None while there is none.
-        columns: The columns that Weir gives it, each of which may be null on disk; None where only its log tells them.
+    On an object store a commit is refused where another writer has committed since. ``name``: what people know it by,
+    ``progress.shop``. ``table``: delta-rs's own; None while there is none. ``columns``: those that Weir gives it; None
+    where only its log tells them.
     """
 
     name: str
@@ -170,25 +158,29 @@ class InProcessTable:
         """Whether those of these columns that the table has are of these types."""
         if self.table is None:
             return True
-        wanted = pa.table([pa.nulls(0, one.type) for one in columns], schema=columns)
-        asked = {one.name: one.type for one in DeltaSchema.from_arrow(wanted.schema).fields}
+        asked = {one.name: one.type for one in DeltaSchema.from_arrow(columns).fields}
         return all(asked.get(one.name, one.type) == one.type for one in self.table.schema().fields)
 
     def files(self, where: Where | None = None) -> list[DataFile]:
         """Its data files, but for those that have no such rows by their values of the columns that it is cut by."""
         if self.table is None:
             return []
-        found, cut_by = pa.table(self.table.get_add_actions(flatten=True)), self._cut_by
+        found, partitioned_by = (
+            pa.table(self.table.get_add_actions(flatten=True)),
+            self._partition_columns,
+        )
         for column, texts in (where or {}).items():
-            if column in cut_by:
+            if column in partitioned_by:
                 found = found.filter(_is_among(found[f"partition.{column}"], texts))
         if not found.num_rows:
             return []
         cells = (found[name].to_pylist() for name in ("path", "size_bytes", "num_records"))
-        values = zip(*(found[f"partition.{one}"].to_pylist() for one in cut_by), strict=True)
-        shared = values if cut_by else [()] * found.num_rows
+        values = zip(
+            *(found[f"partition.{one}"].to_pylist() for one in partitioned_by), strict=True
+        )
+        shared = values if partitioned_by else [()] * found.num_rows
         return [
-            DataFile(unquote(path), size, rows or 0, dict(zip(cut_by, some, strict=True)))
+            DataFile(unquote(path), size, rows or 0, dict(zip(partitioned_by, some, strict=True)))
             for path, size, rows, some in zip(*cells, shared, strict=True)
         ]
 
@@ -325,7 +317,7 @@ class InProcessTable:
             elif not new.num_rows and not self.read([column], {column: listed}).num_rows:
                 return
             elif len(listed) <= MOST_VALUES and (
-                column in self._cut_by or not self._has_times_of_spark()
+                column in self._partition_columns or not self._has_times_of_spark()
             ):
                 # Of the very version that was read: what came since makes Delta refuse.
                 quoted = ", ".join("'" + one.replace("'", "''") + "'" for one in listed)
@@ -341,7 +333,7 @@ class InProcessTable:
         self.replace(rows, "window", windows)
 
     def put_windows(self, rows: pa.Table, windows: Iterable[str]) -> int:
-        """``replace_windows`` in a table that is cut by them; how many rows Delta says it wrote."""
+        """``replace_windows`` in a table that is partitioned by them; how many rows Delta says it wrote."""
         before = self.version
         self.replace(rows, "window", windows, ["window"])
         return 0 if self.version == before else self.rows_written()
@@ -400,7 +392,7 @@ class InProcessTable:
                 return False
             if not self._has_times_of_spark():
                 self.table.optimize.compact(commit_properties=self._of_commit())
-            elif self._cut_by:
+            elif self._partition_columns:
                 return False
             else:
                 self._commit(self.read(self.schema), "overwrite")
@@ -418,11 +410,6 @@ class InProcessTable:
         predicate: str | None = None,
         partition_by: Sequence[str] = (),
     ) -> None:
-        """Commit these rows.
-
-        Raises:
-            LeaseLost: this process may write no more.
-        """
         how: dict[str, Any] = {"mode": mode, "schema_mode": schema_mode, "predicate": predicate}
         if self.table is None:
             how |= {"partition_by": [*partition_by] or None, "predicate": None}
@@ -442,11 +429,7 @@ class InProcessTable:
             self._checkpoint()
 
     def _of_commit(self) -> CommitProperties | None:
-        """What delta-rs has to know of a commit that is made now; looks at the leases first.
-
-        Raises:
-            LeaseLost: this process may write no more.
-        """
+        """What delta-rs has to know of a commit that is made now; looks at the leases first."""
         if not is_on_store(self.warehouse):
             return None
         check_leases(self.warehouse)
@@ -463,10 +446,9 @@ class InProcessTable:
         """Rows to be written: with the columns that Weir gives the table, or with those that they have."""
         if self.columns is None:
             return rows if isinstance(rows, pa.Table) else pa.Table.from_pylist([*rows])
-        schema = _nullable(self.columns)
         if isinstance(rows, pa.Table):
-            return delta_rs.conformed(rows, schema)
-        return pa.Table.from_pylist([*rows], schema=schema)
+            return delta_rs.conformed(rows, self.columns)
+        return pa.Table.from_pylist([*rows], schema=self.columns)
 
     # How its files are read.
 
@@ -476,7 +458,7 @@ class InProcessTable:
         return self.table
 
     @property
-    def _cut_by(self) -> list[str]:
+    def _partition_columns(self) -> list[str]:
         """The columns by which it is partitioned, whose values are in its log, not in its files."""
         return [] if self.table is None else [*self.table.metadata().partition_columns]
 
@@ -486,7 +468,7 @@ class InProcessTable:
     def _wanted(self, columns: Columns | None) -> pa.Schema:
         if isinstance(columns, pa.Schema):
             return columns
-        known = self.schema if self.columns is None else _nullable(self.columns)
+        known = self.schema if self.columns is None else self.columns
         return known if columns is None else pa.schema([known.field(name) for name in columns])
 
     def _rows(
@@ -609,7 +591,3 @@ def _is_among(column: pa.ChunkedArray, texts: Iterable[str]) -> pa.ChunkedArray:
 def _last(path: str) -> str:
     """The name of a file itself, of which no two of a table have the same: logs quote the folders differently."""
     return path.rpartition("/")[2]
-
-
-def _nullable(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field.with_nullable(True) for field in schema])

@@ -1,7 +1,7 @@
 """The warehouse: its layers, where each Delta table lies, and the one Spark session that reads and writes them.
 
-Put a new kind of table here first. A feed has one table of each layer at ``<warehouse>/<layer>/<feed>``; in gold one
-for each of its tables, at ``<warehouse>/gold/<feed>/<table>``. Every list of tables is derived from this one.
+A feed has one table of each layer at ``<warehouse>/<layer>/<feed>``; in gold one for each of its tables, at
+``<warehouse>/gold/<feed>/<table>``. Every list of tables is derived from this one.
 """
 
 from __future__ import annotations
@@ -63,12 +63,7 @@ class Layer(StrEnum):
     """What a stream had that the feed file did not declare, when a run first met it."""
 
 
-# The warehouse: where each Delta table lies, and the one Spark session that reads and writes them.
-# Tables are at ``<warehouse>/<layer>/<feed>[/<table>]`` and readable by path, without a metastore.
-
-
 _UNFIT: Final = re.compile(UNFIT_IN_TABLE_NAMES)
-
 
 MOST_TABLES: Final = 1_000
 
@@ -94,9 +89,8 @@ class Sessions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """The warehouse as a resource of Dagster's, with the run's one Spark session.
+    """The warehouse, a resource of Dagster's that knows nothing of it: quick questions do not import Dagster.
 
-    It knows nothing of Dagster: a question at the command line is to be answered before Dagster is imported.
     ``largest_object``, ``largest_record``: in bytes; a larger one is quarantined. ``most_tables``: how many
     gold tables are made of a feed that only its stream describes. ``lease_seconds``: how long a lease on a table of an
     object store lasts unless it is renewed. ``executor``, ``in_process_memory``: see ``executors.choice``.
@@ -118,11 +112,9 @@ class Lake:
 
     @property
     def spark_planned_once(self) -> SparkSession:
-        """A session without adaptive execution: a query is planned once and is one job, however often it shuffles.
+        """A session without adaptive execution, which makes each shuffle a job of its own and plans the rest again.
 
-        Spark's adaptive execution makes each shuffle a job of its own, and plans the rest again behind it. Where the
-        number of tasks is chosen by the number of records, it finds nothing to improve: silver of a small window is 6
-        jobs without it, and 11 with it.
+        Where the number of tasks is chosen by the number of records, it finds nothing to improve.
         """
         return _planned_once(self.spark)
 

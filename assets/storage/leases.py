@@ -120,11 +120,10 @@ class _Keeper:
             self._changed.wait(min(lease.seconds for lease in leases) / _RENEWED_EACH / 2)
 
 
-# One lease: a small object in the warehouse's own store that one writer has at a time, and has to renew.
-# A lock of the operating system ends with its process; an object does not. So whoever has it says for how many
-# seconds, and says so again before they are over; once they are, another may take it. The store is the judge: each
-# write is conditional on what was there before, and the age of a lease is told by the store's clock alone.
-
+# One lease: a small object in the warehouse's own store. It does not end with its process, as a lock of the operating
+# system does. So whoever has it says for how many seconds, and says so again before they are over; once they are,
+# another may take it. The store is the judge: each write is conditional on what was there before, and the age of a
+# lease is told by the store's clock alone.
 
 _REFUSED = {409, 412}
 _CANNOT = {400, 405, 501}

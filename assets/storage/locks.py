@@ -78,15 +78,9 @@ def explaining_failures(lake: Lake, name: str) -> Iterator[None]:
 
 def _file_of(name: str) -> str:
     """The lock's file: a table's own name, which a stream may make longer than any file's, cut short by a digest."""
-    if len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_FILE:
-        return name
-    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{name[:_KEPT]}.{digest}"
-
-
-_LONGEST_FILE = 240
-# Of characters that may be four bytes each.
-_KEPT = 40
+    encoded = name.encode("utf-8", "surrogatepass")
+    # A character may be four bytes.
+    return name if len(encoded) <= 240 else f"{name[:40]}.{sha256(encoded).hexdigest()}"
 
 
 @contextmanager
@@ -141,7 +135,7 @@ def _opened(lock: Path, warehouse: str) -> TextIO:
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 
 _AT_ONCE = 8
-"""So many locks are taken at a time: each lease is two requests, and one more when it is released."""
+"""Maximum number of locks that are taken at a time: each lease is two requests, and one more when it is released."""
 
 
 @contextmanager

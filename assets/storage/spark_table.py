@@ -59,11 +59,12 @@ class SparkTable:
         """The table's columns and their types, by its own log; none where there is no table."""
         table = self.log().table
         # Delta keeps a schema as Spark writes it, so that no session has to be started to read it.
-        return (
-            StructType()
+        known = (
+            {"type": "struct", "fields": []}
             if table is None
-            else StructType.fromJson(json.loads(table.schema().to_json()))
+            else json.loads(table.schema().to_json())
         )
+        return StructType.fromJson(known)
 
     def version(self) -> int:
         """The number of the table's newest commit; -1 where there is none."""
@@ -148,15 +149,9 @@ class SparkTable:
         insert: tuple[Column, Mapping[str, Column]],
     ) -> None:
         """Merge ``rows`` (alias ``new``) into the table (alias ``old``) by the ``on`` columns, in one commit."""
-        same = [F.col(f"old.{quoted(name)}") == F.col(f"new.{quoted(name)}") for name in on]
-        condition = same[0]
-        for part in same[1:]:
-            condition = condition & part
-        merge = (
-            DeltaTable.forPath(self.spark, self.path)
-            .alias("old")
-            .merge(rows.alias("new"), condition)
-        )
+        same = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in on)
+        old = DeltaTable.forPath(self.spark, self.path).alias("old")
+        merge = old.merge(rows.alias("new"), same)
         if delete is not None:
             merge = merge.whenMatchedDelete(delete)
         merge = merge.whenMatchedUpdate(update[0], dict(update[1]))
@@ -170,13 +165,8 @@ class SparkTable:
         where these stand. Where nothing of the old rows is wanted, one look at the key columns is enough: the old rows
         are marked by deletion vectors, and the new ones are files beside them. A million rows in ten million take half
         of MERGE's time so. Delta's own classes do both, within a transaction of Delta's, which the commit checks as it
-        checks that of a MERGE. They are no public interface: they are those of the jar that
-        ``orchestration/spark/jars.py`` pins.
-
-        Args:
-            keys: one row per key, of the table's columns that tell it, and no others.
-            rows: the table's columns by their names; those that are missing are null. The table has deletion vectors
-                and no change data feed.
+        checks that of a MERGE. They are no public interface: they are those of the jar that is pinned. ``keys`` has one
+        row per key and no other columns. The table has deletion vectors and no change data feed.
 
         Raises:
             PySparkException: Another writer changed the table meanwhile (``DELTA_CONCURRENT_…``).

@@ -19,11 +19,8 @@ def passes(fault: BaseException | None) -> bool:
     return isinstance(fault, _PASSING)
 
 
-# The error that ends a step in which some of a feed's gold tables failed, after all of them were tried.
-
-
 def refuse_failed_tables(feed: str, faults: Mapping[str, Exception]) -> None:
-    """End the step, if any table failed.
+    """End the step, if any table failed, after all of them were tried.
 
     Raises:
         TablesFailed: Some tables failed; it names each of them. Its cause is the first error that is not Weir's own, or

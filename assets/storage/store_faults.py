@@ -32,7 +32,7 @@ _REFUSED = re.compile(r"Permission denied|Read-only file system")
 _CONFLICT = re.compile(
     r"io\.delta\.exceptions\.\w*Concurrent\w*|\bDELTA_CONCURRENT_\w+"
     r"|io\.delta\.exceptions\.(?:Metadata|Protocol)Changed\w*|\bDELTA_(?:METADATA|PROTOCOL)_CHANGED"
-    # On an object store nobody commits behind a commit that it has not read (``in_process_table``).
+    # On an object store nobody commits behind a commit that it has not read.
     r"|\bDELTA_MAX_COMMIT_RETRIES_EXCEEDED|A table already exists at"
 )
 _STORE = re.compile(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from assets.control.accounting import ACCOUNTING
+from assets.control.accounting import COLUMNS, accounting_of
 from assets.gold import stored_by_spark, tables
 from assets.storage.lake import Lake, Layer
 from bench.made import drops, row
@@ -66,11 +66,10 @@ def write_accounts(lake: Lake, feed: Feed, table: Table, counts: Mapping[str, in
     """Write one row of the accounts per window; ``counts`` says how many changes each has brought."""
     accounts = []
     for window, count in counts.items():
-        account: dict[str, object] = dict.fromkeys(ACCOUNTING.names)
+        account: dict[str, object] = dict.fromkeys(COLUMNS.names)
         account |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(("records", "events", "changes"), count)
         account |= {"window": window, "table": table.name, "declared": table.name}
         account |= {"source_table": f"{drops.CATALOG}.{drops.SCHEMA}.{table.name}"}
         account |= {"undeclared_columns": [], "change_kinds": [], "segments": [], "warnings": {}}
-        accounts.append(tuple((account | {"declaration": feed_digest(feed, window)}).values()))
-    frame = lake.spark.createDataFrame(accounts, ACCOUNTING).coalesce(1)
-    lake.table(Layer.ACCOUNTING, feed.name).append(frame)
+        accounts.append(account | {"declaration": feed_digest(feed, window)})
+    accounting_of(lake, feed).append(accounts)

@@ -6,8 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from uuid import uuid4
 
-from assets.audit import verify as shuffle
-from assets.audit.verify import Certificate, NotProved, Shuffled, certificates, make_again
+from assets.audit.verify import Certificate, NotProved, Shuffled, certificates, make_again, shuffle
 from assets.control import decisions, discovered_tables, ledger, progress
 from assets.gold import tables as gold_tables
 from assets.storage.lake import Lake
@@ -71,7 +70,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
     answer = answer or Answer()
     feed = decisions.with_recorded(lake, feed)
     say(f"{feed.name}: shuffling bronze's records (seed {seed})")
-    shuffled = shuffle.shuffle(lake, scratch, feed, seed)
+    shuffled = shuffle(lake, scratch, feed, seed)
     say(f"{feed.name}: making gold again from {counted(shuffled.records, 'record')}")
     faults = make_again(lake, scratch, feed, shuffled.runs)
     answer.line(heading(feed, shuffled, seed))
@@ -80,7 +79,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
     proofs: list[Facts] = []
     facts = {"seed": seed, "records": shuffled.records, "repeated": shuffled.repeated}
     answer.of(feed.name).update(**facts, runs=len(shuffled.runs), tables=proofs)
-    for certificate in certificates(lake, scratch, feed, tables, faults):
+    for certificate in certificates((lake, scratch), feed, tables, faults):
         proofs.append(compact.proof_facts(certificate))
         if isinstance(certificate, NotProved):
             not_proved += 1

@@ -188,7 +188,6 @@ def _compact(lake: Lake, feed: Feed, table: Table) -> None:
     plan = plan_of(lake, feed, table, table.name, [])
     below = replace(SilverInProcess.of(lake, plan), up_to=COMPACTION_WATERMARK)
     rows = TableFold.of(InProcess(), plan, below).to_base()
-    states = compacted.base_of_states(lake.spark.createDataFrame(rows), table.name)
-    compacted.write_base(
-        lake, feed, NewBase(table.name, table, states, COMPACTION_WATERMARK, IN_GOLD[-1])
-    )
+    states = lake.spark.createDataFrame(rows)
+    base = NewBase(table.name, table, states, COMPACTION_WATERMARK, IN_GOLD[-1])
+    compacted.write_base(lake, feed, base)

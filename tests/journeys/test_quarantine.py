@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from assets.quarantine import words
 from tests.journeys import commands
 from tests.support.pet_feed import change, drop, lay
 
@@ -77,6 +76,13 @@ def test_records_of_json_are_listed_repaired_replayed_and_given_up(
     assert "found       id is one, which is no int" in out
     assert "what to do  If the declaration is wrong, repair the feed file" in out
     assert '    "id": "one",' in out.splitlines()
+
+    # Files that nobody wrote out, and nothing at all, are no choice.
+    (tmp_path / "mine.json").write_text("{}")
+    code, _, err = weir("quarantine", "replay", "zoo", str(tmp_path / "mine.json"))
+    assert (code, "has no source_locations.json" in err) == (2, True)
+    code, _, err = weir("quarantine", "replay", "zoo")
+    assert (code, "say which records" in err) == (2, True)
 
     folder = tmp_path / "repair"
     _, out, _ = weir("quarantine", "export", "zoo", "--to", str(folder))
@@ -154,24 +160,3 @@ def test_a_row_of_csv_is_repaired_below_its_header(weir: Weir, tmp_path: Path) -
         {"id": 1, "name": "Asia"}, {"id": 2, "name": "Europe"},
     ]  # fmt: skip
     assert [one["state"] for one in weir.listed("tpch", "--state", "all")] == ["repaired"]
-
-
-def test_files_that_nobody_wrote_out_are_refused(weir: Weir, tmp_path: Path) -> None:
-    weir.feed("zoo", ZOO)
-    (tmp_path / "mine.json").write_text("{}")
-    code, _, err = weir("quarantine", "replay", "zoo", str(tmp_path / "mine.json"))
-    assert (code, "has no source_locations.json" in err) == (2, True)
-    code, _, err = weir("quarantine", "replay", "zoo")
-    assert (code, "say which records" in err) == (2, True)
-
-
-def test_a_payload_reads_as_it_was_written() -> None:
-    laid_out = words.readable(b'{"a":1.10,"b":[],"c":{"d":"x, {y}"},"e":[12345678901234567890]}')
-    assert laid_out.splitlines() == [
-        "{", '  "a": 1.10,', '  "b": [],', '  "c": {', '    "d": "x, {y}"', "  },",
-        '  "e": [', "    12345678901234567890", "  ]", "}",
-    ]  # fmt: skip
-    assert words.readable(b'{"cut": ') == '{"cut": '
-    assert words.short(b"a\nb\xff\x1b[31m") == "a\\nb\\xff\\x1b[31m"
-    assert words.short(None) == "(no payload)"
-    assert words.short(b"x" * 500) == "x" * 100 + "…"

@@ -1,7 +1,4 @@
-"""Every table of the warehouse with the columns that Weir gives it, from the schemas that the code writes.
-
-Not here: the sentence of a column (``assets/columns/described``), and columns that a feed declares.
-"""
+"""Every table of the warehouse with the columns that Weir gives it, from the schemas that the code writes."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from assets.control import (
     transactions,
     yugabyte_checkpoints,
 )
-from assets.quarantine import settled_records
+from assets.quarantine import records
 from assets.storage import lake
 from assets.storage.lake import Layer
 from docs.site.reference.markdown import code, page, prose, table
@@ -40,19 +37,19 @@ are Spark's."""
 OF_GOLD: Final = """The columns that the feed declares, in the declared types, and these of Weir's own:
 """
 
-Schema: TypeAlias = pa.Schema | T.StructType | str
+Schema: TypeAlias = pa.Schema | T.StructType
 SMALL: Final[Mapping[Layer, tuple[Schema, descriptions.Described]]] = {
     Layer.BRONZE: (bronze.BRONZE, descriptions.BRONZE),
     Layer.SILVER: (silver.SILVER, descriptions.SILVER),
     Layer.QUARANTINE: (silver.QUARANTINE_ROWS, descriptions.QUARANTINE),
-    Layer.ACCOUNTING: (accounting.ACCOUNTING, descriptions.ACCOUNTING),
+    Layer.ACCOUNTING: (accounting.COLUMNS, descriptions.ACCOUNTING),
     Layer.PROGRESS: (progress.PROGRESS, descriptions.PROGRESS),
-    Layer.TRANSACTIONS: (transactions.OPEN, descriptions.TRANSACTIONS),
+    Layer.TRANSACTIONS: (transactions.OPEN_EVENTS, descriptions.TRANSACTIONS),
     Layer.OFFSETS: (yugabyte_checkpoints.OFFSETS, descriptions.OFFSETS),
     Layer.DECISIONS: (decisions.DECISIONS, descriptions.DECISIONS),
-    Layer.REPAIRED: (settled_records.REPAIRED, descriptions.REPAIRED),
+    Layer.REPAIRED: (records.REPAIRED, descriptions.REPAIRED),
     Layer.BASE: (compacted.BASE, descriptions.BASE),
-    Layer.COMPACTED: ("table string, identity binary", descriptions.COMPACTED),
+    Layer.COMPACTED: (compacted.IDENTITIES, descriptions.COMPACTED),
     Layer.LEDGER: (ledger.LEDGER, descriptions.LEDGER),
     Layer.RUNS: (run_history.RUNS, descriptions.RUNS),
     Layer.DRIFT: (run_history.DRIFT, descriptions.DRIFT),
@@ -100,26 +97,10 @@ def columns(schema: Schema, described: descriptions.Described) -> str:
 
 def kinds(schema: Schema) -> Iterator[tuple[str, str]]:
     """Each column with its type."""
-    if isinstance(schema, str):
-        for column in parts(schema):
-            name, kind = column.split(" ", 1)
-            yield name, kind
-        return
     if isinstance(schema, pa.Schema):
         schema = from_arrow_schema(schema)
     for field in schema.fields:
         yield field.name, field.dataType.simpleString()
-
-
-def parts(written: str) -> Iterator[str]:
-    """The columns of a schema that is written as text: what stands between its outermost commas."""
-    depth, begun = 0, 0
-    for place, sign in enumerate(written):
-        depth += {"<": 1, ">": -1}.get(sign, 0)
-        if sign == "," and depth == 0:
-            yield written[begun:place].strip()
-            begun = place + 1
-    yield written[begun:].strip()
 
 
 def sentences() -> dict[str, str]:

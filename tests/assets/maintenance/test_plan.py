@@ -141,22 +141,3 @@ def test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named(
     assert reported_late("11", wild, wild, wild, *late(2)) == (0, "")
     assert reported_late("12", newer) == (0, "")
     assert reported_late("13", *late(1)) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("numbers", "is_wholly"),
-    [
-        ({"too_late": 1}, True),
-        ({"too_late": 3, "quarantined": 9, "held": 1}, True),
-        ({"too_late": 3, "duplicates": 3}, True),
-        ({"too_late": 3, "duplicates": 4}, False),
-        ({"too_late": 3, "changes": 1}, False),
-        ({"changes": 1}, False),
-        ({"duplicates": 5}, False),
-    ],
-)
-def test_a_window_is_wholly_late_where_all_its_news_is(
-    numbers: dict[str, int], *, is_wholly: bool
-) -> None:
-    account = {**dict.fromkeys(("changes", "too_late", "duplicates", "held"), 0), **numbers}
-    assert checks.is_wholly_late(account) is is_wholly

@@ -106,27 +106,6 @@ def test_what_this_process_commits_it_need_not_read(reads: Reads) -> None:
     assert reads.count == before + 2
 
 
-def test_a_table_in_use_is_not_changed_by_what_another_does_with_it(reads: Reads) -> None:
-    as_another_process(1)
-    held = opened()
-    commit(opened(), rows(2))
-    assert (held.version(), numbers(held)) == (0, [1])
-    assert numbers(opened()) == [1, 2]
-    # An earlier version of it is not what the next one gets.
-    opened().load_as_version(0)
-    assert numbers(opened()) == [1, 2]
-
-
-def test_a_table_that_was_removed_and_made_again_is_read_anew(store: Store, reads: Reads) -> None:
-    as_another_process(1)
-    first = opened().metadata().id
-    remove(store)
-    assert delta_rs.opened(PATH, WAREHOUSE) is None
-    as_another_process(2)
-    assert (opened().version(), numbers(opened())) == (0, [2])
-    assert opened().metadata().id != first
-
-
 def test_a_table_is_lent_only_to_whom_the_store_lets_in(
     reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,16 +142,6 @@ def test_neither_many_tables_nor_large_ones_are_kept(
     before = reads.count
     assert [numbers(opened()) for _ in range(2)] == [[1, 2, 3]] * 2
     assert reads.count == before + 2
-
-
-def test_who_has_the_inner_table_of_another_changes_nobody_elses(reads: Reads) -> None:
-    as_another_process(1)
-    merger = opened().merge(rows(1, 2), "s.number = t.number", source_alias="s", target_alias="t")
-    other = opened()
-    merger.when_not_matched_insert_all().execute()
-    assert (other.version(), numbers(other)) == (0, [1])
-    assert numbers(opened()) == [1, 2]
-    assert reads.count >= 2
 
 
 @pytest.mark.usefixtures("reads")

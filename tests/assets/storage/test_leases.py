@@ -18,7 +18,7 @@ from assets.storage.locks import LOCKS, exclusive, exclusive_each
 from orchestration.resources import lake_of
 from orchestration.spark.settings import warehouse_uri
 from tests.services.seaweed import Store, store
-from transforms.errors import TableBusy, UnreadableWarehouse
+from transforms.errors import TableBusy
 
 __all__ = ["store"]
 
@@ -147,12 +147,6 @@ def test_a_store_that_ignores_conditions_is_refused(store: Store) -> None:
     one.client.meta.events.register("before-sign.s3.PutObject", forget)
     with pytest.raises(NoConditions, match="the bucket careless ignores conditional writes"):
         one.take()
-
-
-def test_a_bucket_that_is_not_there_is_named() -> None:
-    refused = pytest.raises(UnreadableWarehouse, match="the bucket does not exist")
-    with refused, leased("s3a://no-such-bucket/t", "bronze.zoo", "bronze.zoo"):
-        pass
 
 
 def test_the_lock_of_a_table_in_a_store_is_a_lease_as_long_as_the_setting_says(

@@ -207,6 +207,9 @@ def test_a_payload_that_would_be_refused_again_is_recorded_by_force(
 ) -> None:
     wrong = ids(lake, feed)[2]
     form = {"action": "replay", "ids": [wrong], "repaired_payload": OTHER, "reason": "as it is"}
+    refused = failure_of(launch(lake, feed, instance, **form))
+    assert "would be quarantined, too: value_does_not_fit" in refused
+    assert len(quarantine_of(lake, feed).open) == 3
     assert launch(lake, feed, instance, **form, force=True, later=True).success
     (record,) = [one for one in quarantine_of(lake, feed).open if one.id.startswith(wrong)]
     assert record.replacement is not None
@@ -249,19 +252,3 @@ def test_a_form_that_asks_for_nothing_that_can_be_done_is_refused(
     assert not result.success
     assert fault in failure_of(result)
     assert [*quarantine_of(lake, feed).records] == before
-
-
-def test_a_payload_that_would_be_refused_again_is_not_recorded(
-    lake: Lake, feed: Feed, instance: dg.DagsterInstance
-) -> None:
-    wrong = ids(lake, feed)[2]
-    form = {"action": "replay", "ids": [wrong], "repaired_payload": OTHER, "reason": "a typo"}
-    assert "would be quarantined, too: value_does_not_fit" in failure_of(
-        launch(lake, feed, instance, **form)
-    )
-    assert len(quarantine_of(lake, feed).open) == 3
-    without = launch(
-        lake, feed, instance, action="replay", ids=[wrong], repaired_payload=FIT, reason=" "
-    )
-    assert "say why in the field reason" in failure_of(without)
-    assert planning.due(lake, feed).windows == []

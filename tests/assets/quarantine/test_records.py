@@ -1,4 +1,4 @@
-"""Records of quarantine as columns: the states, the order and the ids of many, and what becomes of them."""
+"""Records of quarantine: the states, the order, the ids and the numbers of many, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from assets.control import decisions
 from assets.control.choice import Choice
 from assets.control.decisions import Signature
 from assets.maintenance import repair
-from assets.quarantine import records, settled_records
-from assets.quarantine.records import id_of, quarantine_of
+from assets.quarantine import records, words
+from assets.quarantine.records import Totals, id_of, quarantine_of, totals_of
 from assets.quarantine.records import read_records as all_records
+from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import quarantine
 from orchestration.resources import lake_of
@@ -41,35 +42,35 @@ def lake(tmp_path: Path) -> Lake:
 
 def refused(line: int, reason: str = "missing_key", **more: Any) -> dict[str, Any]:
     """A row of quarantine: the record in this line."""
-    source_location = {
-        "object": "a.json",
-        "generation": "1",
-        "line": line,
-        "byte_offset": 10 * line,
-    }
-    return {"window": FIRST, **source_location, "reason": reason, "detail": "x"} | more
+    place = dict(zip(SOURCE_LOCATION, source_location(line), strict=True))
+    return {"window": FIRST, **place, "reason": reason, "detail": "x"} | more
+
+
+def quarantined(lake: Lake) -> InProcessTable:
+    return lake.in_process_table(Layer.QUARANTINE, "zoo")
 
 
 def write(lake: Lake, *rows: dict[str, Any]) -> None:
-    schema = pa.schema([one.with_nullable(True) for one in QUARANTINE_ARROW])
-    lake.in_process_table(Layer.QUARANTINE, "zoo").append(
-        pa.Table.from_pylist([*rows], schema), ["window"]
-    )
+    """One more file of each window."""
+    quarantined(lake).append(pa.Table.from_pylist([*rows], QUARANTINE_ARROW), ["window"])
+
+
+def note_leaving(lake: Lake, feed: Feed, *staying: dict[str, Any]) -> None:
+    """As where the first window is derived again, by which these stay in quarantine."""
+    stay = pa.Table.from_pylist([*staying], QUARANTINE_ARROW)
+    had = records.in_quarantine(quarantined(lake), [FIRST])
+    records.note_leaving(lake, feed, had, lambda _: stay.select(SOURCE_LOCATION))
+    quarantined(lake).put_windows(stay, [FIRST])
 
 
 def source_location(line: int) -> tuple[str, str, int, int]:
     return "a.json", "1", line, 10 * line
 
 
-def nothing(source_locations: pa.Table) -> pa.Table:
-    return source_locations.slice(0, 0)
-
-
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that these few records are looked at in several pieces, as very many are."""
     monkeypatch.setattr(records, "_AT_ONCE", 2)
-    monkeypatch.setattr(repair, "_AT_ONCE", 2)
 
 
 def test_a_record_is_shown_with_the_first_of_its_faults(lake: Lake) -> None:
@@ -93,21 +94,9 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
     decisions.replace_records(lake, FEED, given)
     feed = decisions.with_recorded(lake, FEED)
     # 4 and 5 leave, the others stay: their window is derived again.
-    stay = pa.Table.from_pylist([refused(at) for at in (9, 10)]).select(SOURCE_LOCATION)
-    had = settled_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
-    settled_records.note_leaving(lake, feed, had, lambda _: stay)
-    left = [refused(at) for at in (4, 5)]
-    lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
-        pa.Table.from_pylist(
-            [refused(9), refused(10), refused(3, "too_late")],
-            pa.schema([one.with_nullable(True) for one in QUARANTINE_ARROW]),
-        ),
-        [FIRST],
-    )
-    assert [row["how"] for row in settled_records.repaired_table(lake, feed).rows()] == [
-        "window derived again",
-        "payload",
-    ]
+    note_leaving(lake, feed, refused(9), refused(10), refused(3, "too_late"))
+    repaired = records.repaired_table(lake, feed).rows()
+    assert [row["how"] for row in repaired] == ["window derived again", "payload"]
     found = quarantine_of(lake, FEED).records
     assert [(one.window, one.source_location[2], one.state) for one in found] == [
         (FIRST, 3, "too late"),
@@ -118,13 +107,9 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
         (FIRST, 10, "open"),
         (SECOND, 1, "open"),
     ]
-    assert [one.decided.by if one.decided else None for one in found[1:5]] == [
-        None,
-        "bob",
-        "bob",
-        "ann",
-    ]
-    assert [one.reason for one in found[1:4]] == [left[0]["reason"], left[1]["reason"], ""]
+    by = [one.decided.by if one.decided else None for one in found[1:5]]
+    assert by == [None, "bob", "bob", "ann"]
+    assert [one.reason for one in found[1:4]] == ["missing_key", "missing_key", ""]
     assert [one.left_at is None for one in found[1:4]] == [False, False, True]
     # What is in quarantine again is there, whatever was noted.
     write(lake, refused(4))
@@ -135,11 +120,7 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
 def test_a_record_that_left_several_times_counts_once(lake: Lake) -> None:
     for detail in ("first", "second"):
         write(lake, refused(1, detail=detail))
-        had = settled_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
-        settled_records.note_leaving(lake, FEED, had, nothing)
-        lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
-            QUARANTINE_ARROW.empty_table(), [FIRST]
-        )
+        note_leaving(lake, FEED)
     (one,) = all_records(lake, FEED)
     assert (one.state, one.detail) == ("repaired", "second")
 
@@ -189,14 +170,7 @@ def test_what_became_of_many_records_is_said_of_the_first(
     monkeypatch.setattr(execution, "SHOWN", 2)
     write(lake, *[refused(at) for at in range(1, 8)])
     chosen = quarantine_of(lake, FEED).open
-    had = settled_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
-    settled_records.note_leaving(
-        lake, FEED, had, lambda rows: pa.Table.from_pylist(rows.to_pylist()[:3])
-    )
-    rows = lake.in_process_table(Layer.QUARANTINE, "zoo").read(
-        QUARANTINE_ARROW, {"window": [FIRST]}
-    )
-    lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(rows.slice(0, 3), [FIRST])
+    note_leaving(lake, FEED, *[refused(at) for at in range(1, 4)])
     became, left = execution.outcome_lines(quarantine_of(lake, FEED), chosen)
     assert [line.split("  ")[0].rsplit(" ", 1)[0] for line in became[:2]] == ["zoo: repaired:"] * 2
     assert became[2:] == ["zoo: repaired: 2 more"]
@@ -210,3 +184,34 @@ def test_what_a_person_gave_is_no_reason_of_another_generation(lake: Lake) -> No
     )
     decisions.dismiss(lake, feed, feed.decisions.dismissals, Signature(NOON, "ann", "x"))
     assert [one.state for one in all_records(lake, feed)] == ["open", "dismissed"]
+
+
+def test_a_record_with_many_events_waits_once(lake: Lake) -> None:
+    assert totals_of(lake, FEED) == Totals({}, 0, 0)
+    write(lake, refused(1), refused(1, table="pets"), refused(2), refused(2, object="b.json"))
+    write(lake, refused(1, "unknown_type"), refused(3, "unknown_type"))
+    assert totals_of(lake, FEED) == Totals({"missing_key": 4, "unknown_type": 2}, 0, 4)
+    assert len(quarantine_of(lake, FEED).open) == 4
+
+
+def test_what_came_too_late_or_was_dismissed_waits_for_nobody(lake: Lake) -> None:
+    write(lake, refused(1), refused(1), refused(2), refused(3, "too_late"), refused(2, "too_late"))
+    given_up = Dismissal(FIRST, "a.json", "1", ((1, 10), (7, 70)))
+    feed = replace(FEED, decisions=Decisions(dismissals=(given_up,)))
+    assert totals_of(lake, feed) == Totals({"missing_key": 3, "too_late": 2}, 2, 1)
+    assert totals_of(lake, FEED) == Totals({"missing_key": 3, "too_late": 2}, 0, 2)
+    # Another generation of the object has other records.
+    other = replace(feed, decisions=Decisions(dismissals=(replace(given_up, generation="2"),)))
+    assert totals_of(lake, other).open_records == 2
+
+
+def test_a_payload_reads_as_it_was_written() -> None:
+    laid_out = words.readable(b'{"a":1.10,"b":[],"c":{"d":"x, {y}"},"e":[12345678901234567890]}')
+    assert laid_out.splitlines() == [
+        "{", '  "a": 1.10,', '  "b": [],', '  "c": {', '    "d": "x, {y}"', "  },",
+        '  "e": [', "    12345678901234567890", "  ]", "}",
+    ]  # fmt: skip
+    assert words.readable(b'{"cut": ') == '{"cut": '
+    assert words.short(b"a\nb\xff\x1b[31m") == "a\\nb\\xff\\x1b[31m"
+    assert words.short(None) == "(no payload)"
+    assert words.short(b"x" * 500) == "x" * 100 + "…"
