@@ -1,9 +1,7 @@
 r"""What Weir prints at a terminal: answers, lines of progress, and errors without a wall of text.
 
-Names and values of sources are in all of them, and a terminal acts upon some characters: so nothing else prints, and
-what is printed here shows them as escapes, such as ``\x1b``. Progress goes to standard error: standard output is for
-answers. Put here how something is printed. Not here: tables (``sheets``), and which of Dagster's events are printed
-(``runs/progress_lines``).
+A terminal acts upon some characters, and names and values of sources are in all that is printed: so nothing else
+prints, and here they are shown as escapes, such as ``\x1b``. Answers go to standard output, the rest to standard error.
 """
 
 from __future__ import annotations

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 
 import dagster as dg
 
 from assets.bronze import asset as bronze_asset
-from assets.control import asset, discovered_tables
+from assets.control import asset as control_asset
+from assets.control import discovered_tables
 from assets.feed_assets import feed_key, gold_key, gold_keys, spec_of_feed
 from assets.gold import asset as gold_asset
 from assets.gold import discovered_asset
-from assets.maintenance import asset as upkeep_asset
+from assets.maintenance import asset as maintenance_asset
 from assets.silver import asset as silver_asset
 from assets.storage import delta_rs
 from assets.storage.lake import Lake, Layer
@@ -36,7 +37,6 @@ from orchestration.runs import history
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import gold_name
 from transforms.formats import FORMATS
-from transforms.source_format import ExtraAsset
 
 
 def tables_in_gold(lake: Lake, feed: Feed) -> Mapping[str, Table]:
@@ -56,59 +56,27 @@ def tables_in_gold(lake: Lake, feed: Feed) -> Mapping[str, Table]:
     }
 
 
-# Dagster's code location: the assets, jobs, schedules and sensors of every feed.
-
-
-def assets_of(
-    feed: Feed, undeclared: Iterable[Table] = ()
-) -> list[dg.AssetsDefinition | dg.AssetSpec]:
-    """The assets of one feed, from its landing to gold, and its upkeep; ``undeclared``: what gold has besides."""
+def assets_of(feed: Feed, nodes: Collection[Table]) -> list[dg.AssetsDefinition | dg.AssetSpec]:
+    """The assets of one feed, from its landing to gold; ``nodes``: tables of gold that its file does not declare."""
+    drops = f"Drops in {feed.landing}, in the format {feed.format}."
     landing = dg.AssetSpec(
         feed_key("landing", feed),
         kinds={kind_of(feed)},
-        description="\n\n".join(
-            filter(
-                None,
-                [
-                    feed.running.description,
-                    f"Drops in {feed.landing}, in the format {feed.format}.",
-                ],
-            )
-        ),
+        description="\n\n".join(filter(None, [feed.running.description, drops])),
     )
     source = FORMATS[feed.format]
-    nodes = nodes_of(feed, undeclared)
-    tables = [gold_asset.build(feed)] if feed.tables else []
-    if source.describes_tables:
-        tables.append(discovered_asset.build(feed, nodes))
-    chain = [
-        bronze_asset.build(feed),
-        silver_asset.build(feed),
-        *tables,
-        asset.build(feed),
-    ]
-    extras = [made(extra, feed) for extra in source.extras_of(feed)]
     return [
         spec_of_feed(feed, landing),
-        *chain,
+        bronze_asset.build(feed),
+        silver_asset.build(feed),
+        *([gold_asset.build(feed)] if feed.tables else []),
+        *([discovered_asset.build(feed, nodes)] if source.describes_tables else []),
+        control_asset.build(feed),
         *(discovered_asset.spec_of_table(feed, table) for table in nodes),
-        *extras,
+        *(import_module(f"assets.{one.module}").build(feed) for one in source.extras_of(feed)),
         report_asset.build(feed),
-        upkeep_asset.build(feed),
+        maintenance_asset.build(feed),
     ]
-
-
-def nodes_of(feed: Feed, undeclared: Iterable[Table]) -> list[Table]:
-    """Those of the tables that no declared table's node stands for."""
-    declared = {*gold_keys(feed)}
-    return [table for table in undeclared if gold_key(feed, table.name) not in declared]
-
-
-def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:
-    """One of the assets that only feeds of this format have."""
-    build_asset = import_module(f"assets.{extra.module}").build
-    asset: dg.AssetsDefinition = build_asset(feed)
-    return asset
 
 
 def fixed(value: object) -> dg.ResourceDefinition:
@@ -124,46 +92,49 @@ def kind_of(feed: Feed) -> str:
 
 
 def build(
-    feeds: Sequence[Feed],
-    lake: Lake,
-    loggers: Mapping[str, dg.LoggerDefinition] | None = None,
-    undeclared: Mapping[str, Iterable[Table]] | None = None,
+    feeds: Sequence[Feed], lake: Lake, loggers: Mapping[str, dg.LoggerDefinition] | None = None
 ) -> dg.Definitions:
-    """Definitions for these feeds in this warehouse.
-
-    Args:
-        feeds: All feeds.
-        lake: The warehouse.
-        loggers: Dagster's own unless others are given.
-        undeclared: By feed, tables that gold has and no feed file declares: each is a node of its own.
-    """
+    """Definitions for these feeds in this warehouse, with Dagster's own loggers unless others are given."""
+    nodes: dict[str, list[Table]] = {}
+    for feed in feeds:
+        declared = {*gold_keys(feed)}
+        found = tables_in_gold(lake, feed).values()
+        nodes[feed.name] = [one for one in found if gold_key(feed, one.name) not in declared]
     with warnings.catch_warnings():
         # backfill_policy is marked beta in Dagster 1.13; it is what makes a range one run.
         warnings.simplefilter("ignore", dg.BetaWarning)
-        tables = undeclared or {}
-        assets = [one for feed in feeds for one in assets_of(feed, tables.get(feed.name, ()))]
+        assets = [one for feed in feeds for one in assets_of(feed, nodes[feed.name])]
+    jobs_of_feeds: list[dg.UnresolvedAssetJobDefinition | dg.JobDefinition] = []
+    for feed in feeds:
+        jobs_of_feeds += [
+            jobs.build_to_gold(feed, nodes[feed.name]),
+            jobs.build_compaction(feed),
+            ui_jobs.build_data_docs(feed),
+            ui_jobs.build_quarantine(feed, job_to_gold),
+        ]
+    looks = [
+        (topic_sensor if feed.reads_topics else object_sensor).build(feed, lake) for feed in feeds
+    ]
     return dg.Definitions(
         assets=assets,
-        jobs=[jobs.build_to_gold(feed, nodes_of(feed, tables.get(feed.name, ()))) for feed in feeds]
-        + [
-            build(feed)
-            for feed in feeds
-            for build in (jobs.build_compaction, ui_jobs.build_data_docs, ui_jobs.build_quarantine)
-        ],
+        jobs=jobs_of_feeds,
         schedules=[
             schedule
             for feed in feeds
             for schedule in (schedules.build(feed, lake), schedules.build_compaction(feed))
         ],
-        sensors=[
-            (topic_sensor if feed.reads_topics else object_sensor).build(feed, lake)
-            for feed in feeds
-        ]
-        + ([alert_sensor.build()] if feeds else []),
+        sensors=[*looks, *([alert_sensor.build()] if feeds else [])],
         resources={"lake": fixed(lake), "pyspark": fixed(lake.pyspark)},
         loggers=loggers,
         executor=dg.in_process_executor,
     )
+
+
+def job_to_gold(
+    feed: Feed, lake: Lake, loggers: Mapping[str, dg.LoggerDefinition] | None = None
+) -> dg.JobDefinition:
+    """The job that brings a feed to gold, to be executed in this process."""
+    return build([feed], lake, loggers).resolve_job_def(jobs.job_name(feed))
 
 
 @dg.definitions
@@ -174,5 +145,4 @@ def defs() -> dg.Definitions:
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
     lake = lake_of(deployment.warehouse)
-    known = {feed.name: tables_in_gold(lake, feed).values() for feed in feeds}
-    return build([from_first_drop(lake, feed) for feed in feeds], lake, undeclared=known)
+    return build([from_first_drop(lake, feed) for feed in feeds], lake)

@@ -1,4 +1,4 @@
-"""Which feeds, which warehouse, which Spark: the values that the environment gives to everything else."""
+"""Which feeds, which warehouse, which Spark: settings from the environment, or ``SettingMisdeclared``."""
 
 from __future__ import annotations
 
@@ -65,11 +65,7 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
 
 
 def limits_of(environment: Mapping[str, str]) -> Limits:
-    """``WEIR_LARGEST_OBJECT`` and ``WEIR_LARGEST_RECORD``, else the defaults.
-
-    Raises:
-        SettingMisdeclared: one of them is no size, or larger than Spark and Arrow can hold.
-    """
+    """``WEIR_LARGEST_OBJECT`` and ``WEIR_LARGEST_RECORD``, else the defaults."""
     largest_object = size_of(environment, OBJECT, DEFAULT_LIMITS.largest_object)
     largest_record = size_of(environment, RECORD, DEFAULT_LIMITS.largest_record)
     if largest_record > LARGEST_CELL:
@@ -79,11 +75,7 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
 
 
 def lease_seconds_of(environment: Mapping[str, str]) -> int:
-    """``WEIR_LEASE_SECONDS``, else the default.
-
-    Raises:
-        SettingMisdeclared: it is no number, or so few seconds that a slow answer of the store would end a lease.
-    """
+    """``WEIR_LEASE_SECONDS``, else the default."""
     seconds = number_of(environment, LEASE, SECONDS)
     if seconds < FEWEST_SECONDS:
         fault = f"a lease lasts {FEWEST_SECONDS} s at least: it is renewed while a third of it has gone by"
@@ -92,11 +84,7 @@ def lease_seconds_of(environment: Mapping[str, str]) -> int:
 
 
 def executor_of(environment: Mapping[str, str]) -> str:
-    """``WEIR_EXECUTOR``: who does the work; ``auto`` where nothing is said.
-
-    Raises:
-        SettingMisdeclared: there is no such executor.
-    """
+    """``WEIR_EXECUTOR``: who does the work; ``auto`` where nothing is said."""
     text = environment.get(EXECUTOR, "").strip() or choice.AUTO
     if text not in choice.EXECUTORS:
         fault = f"there is no such executor; write one of {', '.join(choice.EXECUTORS)}"
@@ -105,11 +93,7 @@ def executor_of(environment: Mapping[str, str]) -> str:
 
 
 def number_of(environment: Mapping[str, str], name: str, default: int) -> int:
-    """The whole number that a variable holds, or the default.
-
-    Raises:
-        SettingMisdeclared: it holds something else.
-    """
+    """The whole number that a variable holds, or the default."""
     text = environment.get(name, "").strip()
     if not text:
         return default
@@ -119,11 +103,7 @@ def number_of(environment: Mapping[str, str], name: str, default: int) -> int:
 
 
 def size_of(environment: Mapping[str, str], name: str, default: int) -> int:
-    """The bytes that a variable names (a number, or one with ``k``, ``m`` or ``g`` for KiB, MiB, GiB), or the default.
-
-    Raises:
-        SettingMisdeclared: it holds something else.
-    """
+    """The bytes that a variable names (with ``k``, ``m`` or ``g`` KiB, MiB or GiB), or the default."""
     text = environment.get(name, "").strip().lower()
     if not text:
         return default

@@ -83,7 +83,6 @@ SLOW = {
     "test_no_masked_value_leaves_bronze_but_in_quarantines_payload": 0,
     "test_without_masks_the_same_search_finds_them_everywhere": 0,
     "test_lists_of_quarantine_show_no_payload_and_a_single_record_does": 0,
-    "test_another_mask_and_another_key_make_windows_due": 0,
     "test_dagsters_form_neither_shows_a_record_nor_takes_one": 0,
     # Histories that are drawn in numbers of their own, and not by WEIR_LAW_HISTORIES.
     "test_gold_is_the_graph_that_the_store_has": 0,

@@ -78,7 +78,7 @@ def outcome(tutorial: Tutorial, registered: None, tmp_path: Path) -> Folded:
     """What becomes of the tutorial's drop, by the product's own stages."""
     feed_file = tmp_path / "zoo.yaml"
     feed_file.write_text(tutorial.feed_file, encoding="utf-8")
-    feed = load_feed(feed_file, tuple(formats.FORMATS))
+    feed = load_feed(feed_file)
     return folded(feed, {"drop": Scenario({OBJECT: tutorial.drop})})["drop"]
 
 
@@ -118,7 +118,7 @@ def test_a_line_that_cannot_be_read_is_quarantined_with_its_reason(
 ) -> None:
     feed_file = tmp_path / "zoo.yaml"
     feed_file.write_text(tutorial.feed_file, encoding="utf-8")
-    feed = load_feed(feed_file, tuple(formats.FORMATS))
+    feed = load_feed(feed_file)
     found = folded(feed, {"drop": Scenario({OBJECT: line + b"\n"})})["drop"]
     assert [refused["reason"] for refused in found.quarantine] == [reason]
     assert found.state == {}
@@ -181,7 +181,7 @@ def test_the_type_of_the_tutorial_is_a_key_and_stands_in_arrays_in_gold(
         f"update\t2\tpets\tid={canonical}\tname=Max",
         f"insert\t3\tpets\tid={unfit}\tname=Mia",
     ]
-    feed = load_feed(feed_file, tuple(formats.FORMATS))
+    feed = load_feed(feed_file)
     found = folded(feed, {"drop": Scenario({OBJECT: "\n".join(lines).encode()})})["drop"]
     row = {"id": canonical, "name": "Max", "friends": [canonical]}
     assert found.state == {"pets": [row]}

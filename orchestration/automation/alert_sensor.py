@@ -45,9 +45,9 @@ TOLD_OF: Final = {
 }
 RUNS_AT_ONCE = 50
 SECONDS = 25.0
-"""So long one tick sends messages."""
+"""How long one tick sends messages at most."""
 FIRST_PATIENCE, LONGEST_PATIENCE = 60.0, 3_600.0
-"""So many seconds after it could not be reached a hook is tried again; each time twice as many, at most an hour."""
+"""Seconds until a hook that could not be reached is tried again; each time twice as many, at most an hour."""
 ATTEMPTS = 48
 
 
@@ -77,9 +77,8 @@ def build() -> dg.SensorDefinition:
         now = time.time()
         if not hooks:
             return dg.SkipReason(f"nobody is told: {ALERTS} is not set")
-        ended = ended_runs(context.instance, after)
-        for run in ended.runs:
-            waiting[run] = Waiting()
+        ended, after = ended_runs(context.instance, after)
+        waiting |= {run: Waiting() for run in ended}
         sent_in_all = 0
         for run, state in [*waiting.items()]:
             # Dagster stops a tick that takes a minute, and its cursor would be lost; the rest follow with the next.
@@ -93,23 +92,20 @@ def build() -> dg.SensorDefinition:
             if faults and state.tries + 1 < ATTEMPTS:
                 patience = min(FIRST_PATIENCE * 2**state.tries, LONGEST_PATIENCE)
                 waiting[run] = Waiting(state.tries + 1, now + patience)
-        context.update_cursor(cursor_of(ended.after, waiting))
+        context.update_cursor(cursor_of(after, waiting))
         left = f", {len(waiting)} to be tried again" if waiting else ""
         return dg.SkipReason(f"{counted(sent_in_all, 'message')} sent{left}")
 
     return alerts
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """Runs that ended, by their ids, and up to which of Dagster's events that is, by the kind of event."""
+def ended_runs(
+    instance: dg.DagsterInstance, after: Mapping[str, int]
+) -> tuple[list[str], dict[str, int]]:
+    """Ids of runs that ended since ``after``, and up to which of Dagster's events that is, by the kind of event.
 
-    runs: list[str]
-    after: dict[str, int]
-
-
-def ended_runs(instance: dg.DagsterInstance, after: Mapping[str, int]) -> Ended:
-    """Runs that ended since ``after``; at the first look none, for what is old was seen by somebody."""
+    At the first look none, for what is old was seen by somebody.
+    """
     runs: dict[str, None] = {}
     upto = dict(after)
     for kind in ENDS:
@@ -126,7 +122,7 @@ def ended_runs(instance: dg.DagsterInstance, after: Mapping[str, int]) -> Ended:
         for record in found:
             runs[record.event_log_entry.run_id] = None
             upto[name] = record.storage_id
-    return Ended([*runs], upto)
+    return [*runs], upto
 
 
 def tell(
@@ -169,11 +165,8 @@ def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
             drift.extend([] if found is None else block_lines(str(found.value)))
         elif event is not None:
             checks.extend(_findings(event.asset_check_evaluation_data))
-    if (
-        record.status == dg.DagsterRunStatus.FAILURE
-        and not failed
-        and not any(one.severity == "failed" for one in checks)
-    ):
+    is_told_why = failed or any(one.severity == "failed" for one in checks)
+    if record.status == dg.DagsterRunStatus.FAILURE and not is_told_why:
         failed.append("the run ended before it could say why: its process was killed, perhaps")
     if not (failed or checks or drift):
         return None
@@ -201,11 +194,7 @@ def _findings(check: dg.AssetCheckEvaluation) -> Iterator[CheckFinding]:
 
 
 def warnings_count() -> bool:
-    """Whether checks that only warn are told of.
-
-    Raises:
-        SettingMisdeclared: the setting is neither of its two words.
-    """
+    """Whether checks that only warn are told of."""
     word = os.environ.get(ALERT_ON, "").strip() or "failed"
     if word not in ("failed", "warning"):
         raise SettingMisdeclared(ALERT_ON, word, "known: failed, warning")
@@ -221,7 +210,7 @@ def feed_of(run: dg.DagsterRun) -> str:
 
 
 def read_cursor(text: str | None) -> tuple[dict[str, int], dict[str, Waiting]]:
-    """What the sensor noted: up to which events it has looked, and which runs wait to be told."""
+    """Up to which events the sensor has looked, and which runs wait to be told of."""
     noted = json.loads(text) if text else {}
     waiting = {run: Waiting(*state) for run, state in noted.get("waiting", {}).items()}
     return noted.get("after", {}), waiting

@@ -9,7 +9,7 @@ import dagster as dg
 
 from assets.feed_assets import maintenance_group
 from assets.gold.checks import described_specs
-from assets.maintenance import asset
+from assets.maintenance import asset as maintenance_asset
 from orchestration.observability import metrics
 from orchestration.runs.outcome import Outcome, add_events
 from orchestration.runs.planning import Plan
@@ -31,7 +31,7 @@ def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAss
         job_name(feed),
         selection=(
             dg.AssetSelection.groups(feed.name, maintenance_group(feed))
-            - dg.AssetSelection.assets(asset.key_of(feed))
+            - dg.AssetSelection.assets(maintenance_asset.key_of(feed))
         )
         | dg.AssetSelection.checks(*(one.key for one in described_specs(feed, nodes))),
         executor_def=dg.in_process_executor,
@@ -72,21 +72,18 @@ def build_compaction(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """Compaction of the feed's tables."""
     return dg.define_asset_job(
         compaction_name(feed),
-        selection=dg.AssetSelection.assets(asset.key_of(feed)),
+        selection=dg.AssetSelection.assets(maintenance_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Compacts the history, tombstones and files of feed {feed.name}.",
         tags={"feed": feed.name},
     )
 
 
-# The summary of a run in its own log, so that the UI, a schedule and a sensor tell what `weir run` prints.
-
-
 _READ = {dg.DagsterEventType.ASSET_MATERIALIZATION, dg.DagsterEventType.ASSET_CHECK_EVALUATION}
 
 
 def summary_hook(feed: Feed) -> dg.HookDefinition:
-    """Logs the run's summary behind its last step, the report."""
+    """Logs what `weir run` prints behind the run's last step, the report: for the UI, a schedule and a sensor."""
 
     @dg.success_hook(name=f"summary_of_{feed.name}")
     def summary(context: dg.HookContext) -> None:

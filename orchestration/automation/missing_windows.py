@@ -45,16 +45,10 @@ def from_first_drop(lake: Lake, feed: Feed) -> Feed:
         # Of a bucket or a topic this is false, too.
         if Path(feed.landing).is_dir():
             windows |= {one.window for one in open_landing(feed, FORMATS[feed.format].files).list()}
-    except (
-        Exception
-    ) as fault:  # whatever it is, the pages come up, and the first run meets it again
+    except Exception as fault:  # whatever it is, the pages come up, and the first run meets it
         warnings.warn(f"{feed.name}: its first window is not known: {fault}", stacklevel=2)
         return feed
-    return starting(feed, windows)
-
-
-def starting(feed: Feed, windows: Iterable[str]) -> Feed:
-    """The feed that starts with the first of these windows that can be run at all."""
+    # Windows before that cannot be run at all.
     earliest = window_at(FIRST, feed.window)
     known = [window for window in windows if window >= earliest]
     if not known:
@@ -76,18 +70,13 @@ def before_start(feed: Feed, windows: Iterable[str]) -> str | None:
     )
 
 
-# Materializations that no run made, stored many at a time: Dagster's own call stores one, in some milliseconds.
-
-
 def store_without_run(
     instance: dg.DagsterInstance, made: Sequence[dg.AssetMaterialization]
 ) -> None:
-    """Store materializations of one asset, without tags, in the order given; the last one is the asset's newest.
+    """Store materializations of one asset, without tags; Dagster's own call stores one, in some milliseconds.
 
-    What watches an instance's events of a run is not told, as no run has these.
+    The last one is the asset's newest.
     """
-    if not made:
-        return
     history.store_together(instance.event_log_storage, [_entry(one) for one in made])
 
 
@@ -108,20 +97,18 @@ def _entry(made: dg.AssetMaterialization) -> dg.EventLogEntry:
     )
 
 
-# Windows that have ended and in which nothing landed, reported to Dagster: they are done, and not missing.
-# Nobody runs such a window, so that "backfill: missing only" would ask for it for ever. An event without a run marks
-# it; a drop that comes later makes it due again, by the ledger and not by what Dagster shows. Some windows are stored
-# at a time (``runless_events``); a tick reports for a short time, the newest windows first, and the rest follow.
+# Windows that have ended and in which nothing landed are reported to Dagster as done, by an event without a run. A drop
+# that comes later makes such a window due again, by the ledger and not by what Dagster shows.
 
 
 AT_ONCE = 50
-"""So many windows are stored together: a tick looks at the clock after each such batch."""
+"""How many windows are stored together: a tick looks at the clock after each such batch."""
 
 SECONDS = 2.0
 """How long one tick reports at most: Dagster stops a sensor that takes a minute."""
 
 LOOKED_AT = 2_000
-"""So many windows back a quiet one is reported: 12 weeks of hours. Each costs one event per asset for ever."""
+"""How many windows back a quiet one is reported: 12 weeks of hours. Each costs one event per asset for ever."""
 
 
 def quiet_windows(feed: Feed, landed: Collection[str], now: datetime) -> Iterator[str]:

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
 from assets.control import ledger, progress
-from assets.control.ledger import ReadObject
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.storage.lake import Lake
@@ -53,12 +52,10 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         moment, seen = datetime.now(UTC), Cursor.read(context.cursor)
         looked = look(feed, seen, moment)
-        links = [f"not read: {link}" for link in looked.links]
-        for line in links:
-            context.log.warning(line)
         now, (first, last) = digests(looked.objects), bounds(feed, moment)
         known = ledger.noted_objects(lake, feed, None if looked.days is None else now)
-        unread = unread_windows(looked.objects, known)
+        read = {(drop.name, drop.generation) for drop in known}
+        unread = {one.window for one in looked.objects if (one.name, one.generation) not in read}
         waiting = seen.waiting(unread, looked)
         # A date in a path may be wrong or still to come: what is no partition would stop the whole tick.
         changed = [
@@ -67,8 +64,10 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             if waiting.get(window) != now[window] and first <= window <= last
         ]
         requests, new = requests_for(feed, changed, now)
-        if early := before_start(feed, unread):
-            context.log.warning(early)
+        links = [f"not read: {link}" for link in looked.links]
+        notes = [*filter(None, [before_start(feed, unread), *links])]
+        for line in notes:
+            context.log.warning(line)
 
         def still_due(windows: Collection[str]) -> set[str]:
             due = unread | {*progress.unfinished(lake, feed, known)}
@@ -84,22 +83,22 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             )
         if not requests:
             context.update_cursor(cursor)
-            nothing = f"no new drops in {feed.landing}: {seen_in_words(looked, now)}"
-            nothing = f"{nothing}, {waits(waiting)}"
-            return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early, *links])))
+            left = f"{len(waiting):,} asked for and not read yet" if waiting else "all read"
+            nothing = f"no new drops in {feed.landing}: {seen_in_words(looked, now)}, {left}"
+            return dg.SkipReason("; ".join([nothing, *quiet, *notes]))
         return dg.SensorResult(run_requests=requests, cursor=cursor)
 
     return drops
 
 
 def requests_for(
-    feed: Feed, changed: Collection[str], now: Mapping[str, str]
+    feed: Feed, changed: Sequence[str], now: Mapping[str, str]
 ) -> tuple[list[dg.RunRequest], list[str]]:
-    """One request for each range of windows that have changed, and the windows that are in them.
+    """A request for each range of windows that have changed, and those of them that are in one.
 
-    ``now`` has a digest of each window's drops as they are: windows with drops that have not changed are in no range.
+    ``now`` has a digest of each window's drops: windows with drops that have not changed are in no range.
     """
-    windows = sorted(changed)[:WINDOWS_AT_ONCE]
+    windows = changed[:WINDOWS_AT_ONCE]
     ranges = ranges_of(windows, feed.window, now)[:RUNS_AT_ONCE]
     requests = [
         request_for(feed, *ends, f"{name_of(*ends)}:{state_of(*ends, now)}") for ends in ranges
@@ -128,17 +127,6 @@ def seen_in_words(looked: Look, windows: Collection[str]) -> str:
     return f"{words} from {min(looked.days)} to {max(looked.days)} (older ones are looked at once an hour)"
 
 
-def waits(waiting: Collection[str]) -> str:
-    """How many windows a run was asked for that has not read them yet."""
-    return f"{len(waiting):,} asked for and not read yet" if waiting else "all read"
-
-
-def unread_windows(objects: Iterable[LandedObject], known: Iterable[ReadObject]) -> set[str]:
-    """The windows of objects that are not known in the generation that they have now."""
-    read = {(drop.name, drop.generation) for drop in known}
-    return {drop.window for drop in objects if (drop.name, drop.generation) not in read}
-
-
 def digests(objects: Iterable[LandedObject]) -> dict[str, str]:
     """One short digest per window, of its objects' names and generations in any order."""
     names: dict[str, list[str]] = {}
@@ -150,10 +138,8 @@ def digests(objects: Iterable[LandedObject]) -> dict[str, str]:
     }
 
 
-# How much of a landing a sensor looks at in one tick: all of it, or of a large one mostly its newest days.
-# A landing keeps its drops for ever, so that listing all of it each minute costs more with every day. Of a landing
-# with many objects a tick lists the newest days alone, and all of it once an hour: an object that comes late into an
-# old window is found then, by the sensor or by the schedule. Where no folder's name is a date, every tick lists all.
+# A landing keeps its drops for ever, so that listing all of it costs more with every day. Of a large one a tick lists
+# the newest days alone, and all of it once an hour. Where no folder's name is a date, every tick lists all.
 
 
 MANY = 10_000
@@ -183,8 +169,7 @@ class Cursor:
         if not text:
             return cls()
         kept = json.loads(text)
-        whole_at = kept["whole_at"]
-        at = None if whole_at is None else datetime.fromisoformat(whole_at)
+        at = kept["whole_at"] and datetime.fromisoformat(kept["whole_at"])
         return cls(kept["asked"], at, kept["landed"])
 
     def waiting(self, unread: Collection[str], look: Look) -> dict[str, str]:
@@ -203,7 +188,7 @@ class Cursor:
         whole_at, landed = self.whole_at, self.landed
         if look.days is None:
             whole_at, landed = None if is_rest else now, len(look.objects)
-        at = None if whole_at is None else whole_at.isoformat()
+        at = whole_at and whole_at.isoformat()
         kept = {"asked": dict(asked), "whole_at": at, "landed": landed}
         return json.dumps(kept, sort_keys=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import dagster as dg
 
@@ -15,7 +15,7 @@ from transforms.feed.feed import Feed, WindowSize
 from transforms.feed.windows import STEPS, parse_window
 
 GAP = 48
-"""Ranges with at most so many empty windows between them are one run."""
+"""Maximum number of empty windows between ranges that are one run."""
 
 
 def ranges_of(
@@ -23,30 +23,24 @@ def ranges_of(
 ) -> list[tuple[str, str]]:
     """First and last window of each run that does these windows, in order.
 
-    Args:
-        windows: All of them are in a range, and between them only windows in which nothing landed.
-        size: How long a window is.
-        left_out: Windows that no range may have, unless they are asked for: those that are finished, say.
+    Between them are only windows in which nothing landed, and none of ``left_out``: those that are finished, say.
     """
     wanted = sorted({*windows})
     others = sorted({*left_out}.difference(wanted))
     found: list[tuple[str, str]] = []
     for window in wanted:
         last = found[-1][1] if found else ""
-        if last and bisect(others, last) == bisect(others, window) and _is_near(last, window, size):
+        is_free = bisect(others, last) == bisect(others, window)
+        if last and is_free and steps_between(last, window, size) <= GAP + 1:
             found[-1] = (found[-1][0], window)
         else:
             found.append((window, window))
     return found
 
 
-def _is_near(earlier: str, later: str, size: WindowSize) -> bool:
-    steps = (parse_window(later, size) - parse_window(earlier, size)) // STEPS[size]
-    return steps <= GAP + 1
-
-
-# What a sensor or a schedule asks Dagster for: one run for a range of windows.
-# A run starts a Spark session, and that costs more than a window does.
+def steps_between(earlier: str, later: str, size: WindowSize) -> int:
+    """How many windows later the second one is."""
+    return (parse_window(later, size) - parse_window(earlier, size)) // STEPS[size]
 
 
 RUNS_AT_ONCE = 24
@@ -75,8 +69,7 @@ def state_of(first: str, last: str, states: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()[:16]
 
 
-# Windows whose run failed, asked for again: a few times, and with more patience each time.
-# A store that was away for a while costs nobody a backfill. A run of several windows is asked for again in two
+# Windows whose run failed are asked for again, a few times and with more patience each time; several windows in two
 # halves, so that one window that cannot be done keeps the others waiting for a while, and not for ever.
 
 
@@ -97,11 +90,8 @@ def requests_after_failure(
 ) -> list[dg.RunRequest]:
     """A new request for windows whose last run failed some time ago, and that are still due.
 
-    Args:
-        instance: Dagster's, with the history of runs.
-        feed: The feed.
-        still_due: Given windows whose run failed, those that are due as they were: nothing more was asked for since,
-            and no other run has finished them. It is called where a run failed, and not otherwise.
+    ``still_due``: given windows whose run failed, those that are due as they were: nothing more was asked for since,
+    and no other run has finished them. It is called where a run failed, and not otherwise.
     """
     filters = dg.RunsFilter(job_name=job_name(feed), tags={"feed": feed.name})
     requests: list[dg.RunRequest] = []
@@ -116,31 +106,15 @@ def requests_after_failure(
         windows = [window for window in windows_of_run(feed, run.tags) if window not in seen]
         seen.update(windows)
         number = int(attempt or 1)
-        if run.status != dg.DagsterRunStatus.FAILURE or seconds_since_end(record) <= patience(
-            number
-        ):
+        ended = record.end_time or record.update_timestamp.timestamp()
+        patience = FIRST_PATIENCE * 2.0 ** (min(number, ATTEMPTS) - 1)
+        if run.status != dg.DagsterRunStatus.FAILURE or time.time() - ended <= patience:
             continue
         due = sorted(still_due(windows)) if windows else []
         if len(due) > 1 or number < ATTEMPTS:
             requests += [
                 request_for(feed, *ends, f"{name_of(*ends)}:{state}:{number + 1}")
-                for half in halves(due)
+                for half in filter(None, (due[: len(due) // 2], due[len(due) // 2 :]))
                 for ends in ranges_of(half, feed.window, {*windows}.difference(half))
             ]
     return requests[:RUNS_AT_ONCE]
-
-
-def halves(windows: list[str]) -> Iterator[list[str]]:
-    """The windows in two halves; those of one window, or of none, as they are."""
-    middle = len(windows) // 2
-    yield from filter(None, (windows[:middle], windows[middle:]))
-
-
-def patience(attempt: int) -> float:
-    """How many seconds after this attempt failed there may be another."""
-    return FIRST_PATIENCE * 2.0 ** (min(attempt, ATTEMPTS) - 1)
-
-
-def seconds_since_end(record: dg.RunRecord) -> float:
-    """Seconds since the run ended."""
-    return time.time() - (record.end_time or record.update_timestamp.timestamp())

@@ -3,7 +3,6 @@
 # No postponed annotations here: Dagster reads the functions' own.
 from collections import Counter
 from collections.abc import Collection, Sequence
-from datetime import timedelta
 
 import dagster as dg
 
@@ -25,9 +24,7 @@ from orchestration.runs import planning
 from orchestration.runs.planning import Plan
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
-from transforms.feed.windows import window_at
-
-LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+from transforms.feed.windows import STEPS, window_at
 
 FAILED_AT_ONCE = 12
 """How many windows whose run failed lately one tick asks for: each has a run of its own, and the rest follow."""
@@ -58,7 +55,7 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
     def at_window_end(
         context: dg.ScheduleEvaluationContext,
     ) -> list[dg.RunRequest] | dg.SkipReason:
-        end = context.scheduled_execution_time - LENGTH[feed.window]
+        end = context.scheduled_execution_time - STEPS[feed.window]
         ended = window_at(end, feed.window)
         try:
             plan = planning.due_as_noted(lake, feed)

@@ -9,7 +9,7 @@ topic.
 # No postponed annotations here: Dagster reads the functions' own.
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -32,9 +32,6 @@ from orchestration.observability.run_tags import name_of
 from transforms.feed.feed import Feed
 from transforms.feed.windows import bounds, contiguous_ranges, windows_between
 
-REMEMBERED = WINDOWS_AT_ONCE
-"""For how many windows the cursor keeps the state they were asked for in."""
-
 
 def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     """Ask for every window that records have come into since the last look."""
@@ -52,7 +49,8 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         asked: dict[str, str] = cursor.get("windows", {})
         found, offsets, undecided = kafka.new_windows(feed, cursor.get("offsets", {}))
         state = hashlib.sha256(json.dumps(offsets, sort_keys=True).encode()).hexdigest()[:16]
-        waiting = found | windows_in(cursor.get("waiting", []), feed)
+        left = cursor.get("waiting", [])
+        waiting = found.union(*(windows_between(one, last, feed.window) for one, last in left))
         first, last = bounds(feed, datetime.now(UTC))
         # A timestamp may be of the future: such a window waits until it begins.
         ready = [window for window in sorted(waiting) if first <= window <= last]
@@ -71,13 +69,9 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         requests += requests_after_failure(context.instance, feed, still_due)
         # Last in the order, behind those that were asked for before.
         asked = {one: asked[one] for one in asked if one not in ready} | dict.fromkeys(ready, state)
-        new_cursor = json.dumps(
-            {
-                "offsets": offsets,
-                "windows": dict([*asked.items()][-REMEMBERED:]),
-                "waiting": contiguous_ranges(waiting - {*ready}, feed.window),
-            }
-        )
+        remembered = dict([*asked.items()][-WINDOWS_AT_ONCE:])
+        rest = contiguous_ranges(waiting - {*ready}, feed.window)
+        new_cursor = json.dumps({"offsets": offsets, "windows": remembered, "waiting": rest})
         if not requests:
             context.update_cursor(new_cursor)
             nothing = f"no new records in {feed.landing}: {looked_at(offsets)}"
@@ -93,10 +87,3 @@ def looked_at(offsets: Mapping[str, int]) -> str:
     few = [f"{name.split()[0]} up to offset {end:,}" for name, end in sorted(offsets.items())[:3]]
     more = len(offsets) - len(few)
     return ", ".join([*few, *([f"and {counted(more, 'more partition')}"] if more else [])])
-
-
-def windows_in(ranges: Sequence[tuple[str, str]], feed: Feed) -> set[str]:
-    """The windows of some ranges."""
-    return {
-        window for first, last in ranges for window in windows_between(first, last, feed.window)
-    }

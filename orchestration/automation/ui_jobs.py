@@ -1,7 +1,7 @@
 """Jobs that a person launches from Dagster's pages: a form to work with quarantine, and Data Docs."""
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -21,6 +21,9 @@ from assets.quarantine.records import Quarantine, Records, quarantine_of
 from assets.quarantine.words import shown_in_full
 from assets.storage.lake import Lake
 from assets.wording import counted
+from orchestration.runs import execution
+from orchestration.runs.execution import JobOf
+from orchestration.runs.outcome import Outcome
 from transforms.display import Markdown, code, code_block, paragraphs
 from transforms.errors import DecisionRefused, WeirError
 from transforms.feed.feed import Feed
@@ -87,38 +90,29 @@ class QuarantineForm(dg.Config):
 
 
 def refuse_contradictions(feed: Feed, form: QuarantineForm) -> None:
-    """See that the fields go together, before anything is read.
-
-    Raises:
-        DecisionRefused: a field is filled in that says nothing beside the others, or contradicts one.
-    """
+    """See that the fields go together, before anything is read."""
+    fault = ""
     if form.ids and form.all_of_reason:
-        raise DecisionRefused(
-            feed.name, "say ids or all_of_reason, not both: they may name other records"
-        )
-    if form.repaired_payload and form.action != Action.replay:
-        raise DecisionRefused(
-            feed.name, f"a repaired_payload is for the action replay, not for {form.action.value}"
-        )
-    for name, is_set in (("force", form.force), ("later", form.later)):
-        if is_set and not form.repaired_payload:
-            raise DecisionRefused(
-                feed.name, f"{name} goes with a repaired_payload: without one, nothing is recorded"
-            )
-    if form.state != ListedState.open and (form.action != Action.list or form.ids):
-        raise DecisionRefused(
-            feed.name,
+        fault = "say ids or all_of_reason, not both: they may name other records"
+    elif form.repaired_payload and form.action != Action.replay:
+        fault = f"a repaired_payload is for the action replay, not for {form.action.value}"
+    elif (form.force or form.later) and not form.repaired_payload:
+        name = "force" if form.force else "later"
+        fault = f"{name} goes with a repaired_payload: without one, nothing is recorded"
+    elif form.state != ListedState.open and (form.action != Action.list or form.ids):
+        fault = (
             f"state: {form.state.name} is for the action list without ids: records with ids are"
-            " shown in any state, and the other actions take open ones by their reason",
+            " shown in any state, and the other actions take open ones by their reason"
         )
+    if fault:
+        raise DecisionRefused(feed.name, fault)
 
 
-# A job per feed to work with its quarantine from Dagster's pages: a form in the Launchpad, filled in and launched.
-# It does what the commands of ``weir quarantine`` do, by the same functions.
+# A job per feed to work with its quarantine: a form in the Launchpad, for what ``weir quarantine`` does.
 
 
 SHOWN: Final = 50
-"""So many records of each reason are in the table of a run."""
+"""How many records of each reason are in the table of a run at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +124,8 @@ class Done:
     left: str = ""
 
 
-def quarantine_name(feed: Feed) -> str:
-    """The name of the job."""
-    return f"{feed.name}_quarantine"
-
-
-def build_quarantine(feed: Feed) -> dg.JobDefinition:
-    """The job of one feed."""
+def build_quarantine(feed: Feed, job_of: JobOf) -> dg.JobDefinition:
+    """The job of one feed; ``job_of`` makes the one by which records are replayed."""
 
     @dg.op(
         name=f"quarantine_of_{feed.name}",
@@ -145,10 +134,18 @@ def build_quarantine(feed: Feed) -> dg.JobDefinition:
     def work(
         context: dg.OpExecutionContext, config: QuarantineForm, lake: dg.ResourceParam[Lake]
     ) -> None:
+        def run(windows: Collection[str]) -> list[Outcome]:
+            return execution.replayed(lake, feed, windows, context.instance, job_of)
+
         try:
-            done = worked(lake, feed, config, context.instance)
+            refuse_contradictions(feed, config)
+            quarantine = quarantine_of(lake, feed)
+            if config.action == Action.replay:
+                done = replayed(quarantine, config, run)
+            else:
+                done = _ACTIONS[config.action](quarantine, config)
         except WeirError as fault:
-            # What was quarantined is quarantined again.
+            # What is refused now would be refused again.
             raise dg.Failure(str(fault), allow_retries=False) from None
         for line in done.lines:
             context.log.info(line)
@@ -158,7 +155,7 @@ def build_quarantine(feed: Feed) -> dg.JobDefinition:
         context.add_output_metadata(metadata)
 
     @dg.job(
-        name=quarantine_name(feed),
+        name=f"{feed.name}_quarantine",
         executor_def=dg.in_process_executor,
         description=f"Works with the quarantine of feed {feed.name}: open the Launchpad, choose an action, launch."
         " As it is, it lists the open records and changes nothing.",
@@ -170,25 +167,8 @@ def build_quarantine(feed: Feed) -> dg.JobDefinition:
     return job
 
 
-def worked(lake: Lake, feed: Feed, form: QuarantineForm, instance: dg.DagsterInstance) -> Done:
-    """Do what the form says.
-
-    Raises:
-        DecisionRefused: the form's fields do not go together, or what it asks for is quarantined.
-    """
-    refuse_contradictions(feed, form)
-    quarantine = quarantine_of(lake, feed)
-    if form.action == Action.replay:
-        return replayed(quarantine, form, instance)
-    return _ACTIONS[form.action](quarantine, form)
-
-
 def picked(quarantine: Quarantine, form: QuarantineForm) -> Records:
-    """The records that the form names.
-
-    Raises:
-        DecisionRefused: it names none, or an id is the beginning of none or of several.
-    """
+    """The records that the form names."""
     if form.ids:
         return quarantine.picked(Choice(form.ids))
     found = quarantine.open.where(reason=form.all_of_reason)
@@ -216,11 +196,7 @@ def listed(quarantine: Quarantine, form: QuarantineForm) -> Done:
 
 
 def shown(quarantine: Quarantine, form: QuarantineForm) -> Done:
-    """All that is known of the records that are named; nothing is changed.
-
-    Raises:
-        DecisionRefused: the feed masks columns: what a job shows stays in Dagster's event log.
-    """
+    """All that is known of the records that are named; nothing is changed."""
     if quarantine.feed.masks_columns:
         raise _for_the_command_line(quarantine.feed, "what this job shows", "show")
     records = picked(quarantine, form)[:SHOWN]
@@ -240,21 +216,19 @@ def dismissed(quarantine: Quarantine, form: QuarantineForm) -> Done:
     return Done(lines, page_after(quarantine, records, lines[-1]))
 
 
-def replayed(quarantine: Quarantine, form: QuarantineForm, instance: dg.DagsterInstance) -> Done:
+def replayed(
+    quarantine: Quarantine, form: QuarantineForm, run: Callable[[Collection[str]], list[Outcome]]
+) -> Done:
     """The records that are named, through their windows once more: repaired, or as they are."""
-    # The run's jobs are made of the same definitions as this one.
-    from orchestration.runs import execution
-
-    lake, feed = quarantine.lake, quarantine.feed
+    feed = quarantine.feed
     records = picked(quarantine, form)
     lines = repaired(quarantine, form, records)
     if form.later:
         windows = counted(len(records.windows), "window")
         lines.append(f"{feed.name}: {windows} due: launch {feed.name}_to_gold, or `weir run`")
         return Done(lines, page_after(quarantine, records, lines[-1]))
-    outcomes = execution.replayed(lake, feed, records.windows, instance)
-    now = quarantine_of(lake, feed)
-    became, left = execution.outcome_lines(now, records)
+    outcomes = run(records.windows)
+    became, left = execution.outcome_lines(quarantine_of(quarantine.lake, feed), records)
     lines += [*became, *left]
     errors = [fault for one in outcomes for fault in one.errors]
     if not errors and any(one.failed for one in outcomes):
@@ -289,11 +263,7 @@ def _for_the_command_line(feed: Feed, what: str, command: str) -> DecisionRefuse
 
 
 def signature_of(feed: Feed, form: QuarantineForm) -> Signature:
-    """Who decides, when and why.
-
-    Raises:
-        DecisionRefused: the form has no reason.
-    """
+    """Who decides, when and why."""
     return signed(feed, form.reason, form.by or None, "say why in the field reason")
 
 
@@ -318,13 +288,7 @@ _ACTIONS: Final[Mapping[Action, Callable[[Quarantine, QuarantineForm], Done]]] =
 }
 
 
-# A job per feed that asks its tables as they stand and makes Data Docs, for who looks at the UI and not at a
-# terminal.
-
-
-def data_docs_name(feed: Feed) -> str:
-    """The name of the job."""
-    return f"{feed.name}_data_docs"
+# A job per feed that asks its tables as they stand and makes Data Docs.
 
 
 def build_data_docs(feed: Feed) -> dg.JobDefinition:
@@ -344,7 +308,7 @@ def build_data_docs(feed: Feed) -> dg.JobDefinition:
             context.log.info(line)
 
     @dg.job(
-        name=data_docs_name(feed),
+        name=f"{feed.name}_data_docs",
         executor_def=dg.in_process_executor,
         description=f"Asks the tables of feed {feed.name} as they stand, and makes Data Docs of all results.",
         tags={"feed": feed.name},

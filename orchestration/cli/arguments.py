@@ -24,7 +24,8 @@ from orchestration.cli.options import (
 )
 from transforms.addresses import without_credentials
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="The same for programs.")
+WHY = "Why, for whoever reads decisions.<feed> later"
+BY = click.option("--by", metavar="NAME", help="Who decides this. By default your user's name.")
 
 
 @click.group("feeds", short_help="Check and list the feed files.")
@@ -42,26 +43,26 @@ def feeds_command() -> None:
     show_default=True,
     help="Whether to look at the landings, too: can they be read, and what lies there.",
 )
-@_JSON
+@JSON
 def check_feeds_command(only: tuple[str, ...], feeds: Path, probes: bool, as_json: bool) -> None:
     """Name every fault of every feed file at once, with file, line and column.
 
     A feed that is sound is one line, with what a quick look at its landing found. Exits with 2 where a file is wrong or
     a landing cannot be read.
     """
-    from orchestration.cli import feeds as check
+    from orchestration.cli.feeds import check_feeds
 
-    sys.exit(check.check_feeds(feeds, only, probes=probes, as_json=as_json))
+    sys.exit(check_feeds(feeds, only, probes=probes, as_json=as_json))
 
 
 @feeds_command.command("list", short_help="List the feeds: format, landing, window, tables.")
 @FEEDS
-@_JSON
+@JSON
 def list_feeds_command(feeds: Path, as_json: bool) -> None:
     """List the feeds with format, window, tables and landing, as their files declare them."""
-    from orchestration.cli import feeds as listing
+    from orchestration.cli.feeds import list_feeds
 
-    sys.exit(listing.list_feeds(feeds, as_json=as_json))
+    sys.exit(list_feeds(feeds, as_json=as_json))
 
 
 @click.command("onboard", short_help="Write a feed file for drops, from a sample of them.")
@@ -101,7 +102,7 @@ def onboard_command(landing: str, feeds: Path, **asked: object) -> None:
     sys.exit(onboard.onboard(onboard.Request(landing=landing, feeds=feeds, **asked)))  # type: ignore[arg-type]
 
 
-# The commands that make tables: ``weir run``, ``weir compact``, ``weir rebuild``, ``weir data-docs``, ``weir demo``.
+# The commands that make tables.
 
 
 @click.command("run", short_help="Bring what is new in the landing to bronze, silver and gold.")
@@ -197,7 +198,7 @@ def demo_command(folder: Path, executor: str | None) -> None:
     sys.exit(demo.demo(folder, executor))
 
 
-# The commands that only read: ``weir query``, ``explain``, ``verify``, ``status``, ``report`` and ``dbt-sources``.
+# The commands that only read.
 
 
 @click.command("query", short_help="Query the tables with Spark SQL.")
@@ -310,12 +311,9 @@ def status_command(
 
     It counts what has been read already. What is new in the landing is for `weir run` to find.
     """
-    from datetime import timedelta
-
     from orchestration.cli import status
 
-    oldest = None if max_age is None else timedelta(hours=max_age)
-    sys.exit(status.status(place, only, style or "table", oldest))
+    sys.exit(status.status(place, only, style or "table", max_age))
 
 
 @click.command(
@@ -376,10 +374,7 @@ def ui_command(place: Place, port: int) -> None:
     ui.ui(place, port)
 
 
-# The commands by which a person decides something about a feed: ``weir epoch`` and ``weir release``.
-
-
-WHY = "Why, for whoever reads decisions.<feed> later"
+# The commands by which a person decides something about a feed.
 
 
 @click.group("epoch", short_help="Declare or list where a source's positions start again.")
@@ -421,7 +416,7 @@ def open_epoch_command(
     """
     from orchestration.cli import epoch
     from orchestration.console import agrees
-    from orchestration.feeds.policies import DeclaredEpoch
+    from orchestration.feeds.keys import DeclaredEpoch
 
     def is_wanted() -> bool:
         return not dry_run and (is_sure or agrees("Record this? It is never undone"))
@@ -440,12 +435,14 @@ def list_epochs_command(place: Place, feed: str, as_json: bool) -> None:
     epoch.list_epochs(place, feed, as_json)
 
 
-def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., None]]:
+def with_choice(
+    all_help: str, reason_help: str = f"{WHY}.", metavar: str | None = None
+) -> Callable[..., Callable[..., None]]:
     """A command of a FEED that takes ids, ``--all`` and ``--reason``, which come as one ``choice``."""
 
     def declared(command: Callable[..., None]) -> Callable[..., None]:
         @click.argument("feed")
-        @click.argument("ids", nargs=-1)
+        @click.argument("ids", nargs=-1, metavar=metavar)
         @click.option("--all", "everything", is_flag=True, help=all_help)
         @click.option("--reason", help=reason_help)
         @in_place
@@ -460,7 +457,7 @@ def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., 
 
 
 @click.command("release", short_help="List the deletes that wait, or let them act.")
-@with_choice("Let all of them act.", f"{WHY}.")
+@with_choice("Let all of them act.")
 @click.option("--keep", "keeps", is_flag=True, help="Never let them act: gold keeps the rows.")
 @JSON
 def release_command(place: Place, feed: str, choice: Choice, keeps: bool, as_json: bool) -> None:
@@ -477,16 +474,6 @@ def release_command(place: Place, feed: str, choice: Choice, keeps: bool, as_jso
     release.release(place, feed, choice, as_json, keeps=keeps)
 
 
-# ``weir quarantine`` and its commands: list, show, export, replay and dismiss.
-
-
-STATES = ("open", "repaired", "dismissed", "too late")
-
-BY = click.option("--by", metavar="NAME", help="Who decides this. By default your user's name.")
-REASON = click.option("--reason", help="Why, for whoever reads decisions.<feed> later.")
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="The same for programs, as JSON.")
-
-
 @click.group("quarantine", short_help="List, show, repair or dismiss quarantined records.")
 def quarantine_command() -> None:
     """Work with the records that could not be taken: see what is wrong, repair them, replay them, or give them up."""
@@ -497,12 +484,12 @@ def quarantine_command() -> None:
 @click.option("--reason", metavar="REASON", help="Only records with this reason.")
 @click.option(
     "--state",
-    type=click.Choice([*STATES, "all"]),
+    type=click.Choice(["open", "repaired", "dismissed", "too late", "all"]),
     default="open",
     show_default=True,
     help="Only records in this state.",
 )
-@AS_JSON
+@JSON
 @in_place
 def list_quarantine_command(
     place: Place, feed: str, reason: str | None, state: str, as_json: bool
@@ -516,7 +503,7 @@ def list_quarantine_command(
 @quarantine_command.command("show", short_help="Show one record, what is wrong and what to do.")
 @click.argument("feed")
 @click.argument("id")
-@AS_JSON
+@JSON
 @in_place
 def show_quarantine_command(place: Place, feed: str, id: str, as_json: bool) -> None:
     """Show one record of FEED: payload, source location, state and reason, what to do, and what is read in its place.
@@ -553,19 +540,13 @@ def export_quarantine_command(
 
 
 @quarantine_command.command("replay", short_help="Bring records through their windows once more.")
-@click.argument("feed")
-@click.argument("what", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All open records, as they are.")
-@REASON
+@with_choice("All open records, as they are.", metavar="[WHAT]...")
 @BY
 @click.option("--later", is_flag=True, help="Only record it: the next `weir run` does the rest.")
 @click.option(
     "--force", is_flag=True, help="Record also a payload that would be quarantined again."
 )
-@in_place
-def replay_quarantine_command(
-    place: Place, feed: str, what: tuple[str, ...], **more: object
-) -> None:
+def replay_quarantine_command(place: Place, feed: str, choice: Choice, **ways: Any) -> None:
     """Bring records of FEED through their windows once more: repaired files, or records as they are.
 
     WHAT: files or folders of `weir quarantine export`, of which those that you changed are recorded (that needs
@@ -574,21 +555,13 @@ def replay_quarantine_command(
     """
     from orchestration.cli import quarantine_replay
 
-    choice = Choice(what, bool(more["everything"]), _text(more["reason"]))
-    ways = quarantine_replay.Ways(_text(more["by"]), bool(more["later"]), bool(more["force"]))
-    sys.exit(quarantine_replay.replay(place, feed, choice, ways))
+    sys.exit(quarantine_replay.replay(place, feed, choice, quarantine_replay.Ways(**ways)))
 
 
 @quarantine_command.command("dismiss", short_help="Give up records that nobody can repair.")
-@click.argument("feed")
-@click.argument("ids", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="All open records.")
-@click.option("--reason", help="Why, for whoever reads decisions.<feed> later. Needed.")
+@with_choice("All open records.", f"{WHY}. Needed.")
 @BY
-@in_place
-def dismiss_quarantine_command(
-    place: Place, feed: str, ids: tuple[str, ...], **more: object
-) -> None:
+def dismiss_quarantine_command(place: Place, feed: str, choice: Choice, by: str | None) -> None:
     """Dismiss the records of FEED with these IDS: nobody will repair them.
 
     They stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts them. If the feed
@@ -597,15 +570,7 @@ def dismiss_quarantine_command(
     """
     from orchestration.cli import quarantine
 
-    choice = Choice(ids, bool(more["everything"]), _text(more["reason"]))
-    quarantine.dismiss(place, feed, choice, _text(more["by"]))
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-# The commands that tell others: ``weir notify``.
+    quarantine.dismiss(place, feed, choice, by)
 
 
 @click.command("notify", short_help="Try the addresses that are told of failures.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from assets.audit.verify import Certificate, NotProved
 from assets.control import discovered_tables
 from assets.gold import tables as gold_tables
 from assets.maintenance.compaction import Compacted, compact_feed
@@ -28,7 +27,6 @@ def compact(place: Place, only: Sequence[str], *, dry_run: bool, as_json: bool =
     answer = Answer(as_json)
     check_java()
     chosen = choose(place.feeds, only)
-    # Histories that one process can hold need no Spark; where one does not fit, it is started then.
     lake = reached(place.warehouse, chosen, place.executor)
     say(f"the tables are in {lake.warehouse}")
     with waiting("compacting"):
@@ -63,11 +61,11 @@ def compaction_lines(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[s
     """What was kept and dropped of one table, and why no more, line by line."""
     would = "would be " if dry_run else ""
     yield f"gold.{feed}.{done.table}" + (" (dry run: nothing is changed)" if dry_run else "")
-    compaction_watermark = done.plan.new or done.plan.old
-    if compaction_watermark is None:
+    watermark = done.plan.new or done.plan.old
+    if watermark is None:
         yield f"  history: all {counted(done.kept, 'change')} kept"
     else:
-        at = "/".join(map(str, compaction_watermark.log_position))
+        at = "/".join(map(str, watermark.log_position))
         yield (
             f"  history: up to position {at} {would}folded into {counted(done.base, 'base row')}:"
             f" {counted(done.folded, 'change')} {would}dropped from silver, {done.kept:,} newer kept"
@@ -84,28 +82,14 @@ def compaction_lines(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[s
         yield f"  proved: base rows and newer changes make the same gold (digest {done.digest[:16]})"
 
 
-# What ``weir verify`` and ``weir compact`` tell programs of one gold table.
-
-
-def proof_facts(found: Certificate | NotProved) -> Facts:
-    """A table's certificate, or why there is none."""
-    if isinstance(found, NotProved):
-        return {"table": found.table, "state": "not proved", "reason": found.reason}
-    state = "differs" if found.differing else "proved"
-    facts = asdict(found)
-    return {"table": facts.pop("table"), "state": state, **facts}
-
-
 def compaction_facts(done: Compacted) -> Facts:
     """What was kept and dropped of one table, up to which position of the source, and what held that back."""
     facts = asdict(done)
     facts.pop("plan")
-    compaction_watermark = done.plan.new or done.plan.old
+    watermark = done.plan.new or done.plan.old
     return {
         "table": facts.pop("table"),
-        "compaction_watermark": None
-        if compaction_watermark is None
-        else [*compaction_watermark.log_position],
+        "compaction_watermark": [*watermark.log_position] if watermark else None,
         "held_back_by": [*done.plan.held_back_by],
         **facts,
     }

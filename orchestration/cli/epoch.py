@@ -13,7 +13,8 @@ from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.console import put, put_json
 from orchestration.feeds.faults import Unfit
-from orchestration.feeds.policies import DeclaredEpoch, epoch_from
+from orchestration.feeds.keys import DeclaredEpoch
+from orchestration.feeds.policies import epoch_from
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Epoch
 from transforms.feed.feed import Feed
@@ -26,11 +27,7 @@ def open_epoch(
     reason: str | None,
     is_wanted: Callable[[], bool],
 ) -> None:
-    """Say what an epoch does to gold, and record that a feed's positions start again if that ``is_wanted`` then.
-
-    Raises:
-        DecisionRefused: the epoch cannot begin there, or would alter history that is compacted.
-    """
+    """Say what an epoch does to gold, and record that a feed's positions start again if that ``is_wanted`` then."""
     (feed,) = session.choose(place.feeds, [name])
     lake = session.reached(place.warehouse)
     tables = feed.tables
@@ -94,9 +91,5 @@ def epoch_in_words(epoch: Epoch) -> str:
     """Where an epoch begins, in a line without an end."""
     of = f"of table {epoch.table}" if epoch.table else "of all tables"
     since = f" for events made at {epoch.time:%Y-%m-%d %H:%M:%S} UTC or later" if epoch.time else ""
-    rest = (
-        "; its snapshot is complete, so older rows that it does not name are removed"
-        if epoch.complete
-        else ""
-    )
-    return f"an epoch {of} from window {epoch.window} on{since}{rest}"
+    removed = "; its snapshot is complete, so older rows that it does not name are removed"
+    return f"an epoch {of} from window {epoch.window} on{since}{removed if epoch.complete else ''}"

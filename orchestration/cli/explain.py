@@ -19,18 +19,7 @@ from transforms.silver.schema_drift import did_you_mean
 
 
 def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bool = False) -> int:
-    """Print the story of one key; returns the exit code: 0, or 1 where nothing is known of it.
-
-    Args:
-        place: the feed files and the warehouse.
-        feed_name: the feed.
-        table_name: its gold table.
-        key: as a person typed it.
-        as_json: whether the story is printed as one JSON object.
-
-    Raises:
-        UnknownKey: there is no such table, or the key has other parts than the table's keys.
-    """
+    """Print the story of one key; returns the exit code: 0, or 1 where nothing is known of it."""
     feed, lake = session.reached_feed(place, feed_name)
     tables = gold_tables.mirrors(lake, feed)
     if stopped := discovered_tables.stopped(lake, feed).get(table_name):
@@ -53,11 +42,7 @@ def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bo
 
 
 def key_parts(key: str, table: Table) -> list[str | None]:
-    """The parts of a key that was typed as a JSON array, or as texts with commas between them.
-
-    Raises:
-        UnknownKey: it is no JSON array, or has another number of parts than the table's keys.
-    """
+    """The parts of a key that was typed as a JSON array, or as texts with commas between them."""
     if key.startswith("["):
         try:
             parts = json.loads(key)
@@ -74,9 +59,6 @@ def key_parts(key: str, table: Table) -> list[str | None]:
             f" {len(texts)}; write them with commas between, or as a JSON array"
         )
     return texts
-
-
-# The story of a key, line by line, as ``weir explain`` prints it.
 
 
 Image = Mapping[str, str | None]

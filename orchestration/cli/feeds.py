@@ -12,7 +12,7 @@ from assets.landing.probe import Probe, probe_landing
 from assets.wording import counted
 from orchestration.console import put_json, put_lines, say, waiting
 from orchestration.feeds.faults import FeedFaults
-from orchestration.feeds.load import feed_files, load_feed
+from orchestration.feeds.load import load_feed, named_files
 from orchestration.sheets import Grid, Sheet
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
@@ -29,21 +29,9 @@ class FeedFile:
 
 
 def every_file(folder: Path, only: Sequence[str]) -> list[FeedFile]:
-    """The feed files of a folder, or those named, in the order of their names.
-
-    Raises:
-        FeedMisdeclared: there is no such folder, no feed file in it, or none of a name that is asked for.
-    """
-    folder = folder.expanduser().resolve()
-    files = feed_files(folder)
-    if not files:
-        fault = "there is no feed file here; write <feed>.yaml, or call `weir onboard LANDING`"
-        raise FeedMisdeclared(str(folder), "the feeds", fault)
-    for name in only:
-        if name not in files:
-            fault = "there is no such feed here"
-            raise FeedMisdeclared(str(folder), name, fault, sorted(files))
-    return [_read_file(name, files[name]) for name in only or sorted(files)]
+    """The feed files of a folder, or those named, in the order of their names."""
+    files = named_files(folder.expanduser().resolve(), only)
+    return [_read_file(name, file) for name, file in files.items()]
 
 
 def _read_file(name: str, file: Path) -> FeedFile:
@@ -55,28 +43,21 @@ def _read_file(name: str, file: Path) -> FeedFile:
         return FeedFile(name, file, None, (fault,))
 
 
-# ``weir feeds check``: every fault of every feed file at once, and whether the landings can be reached.
-
-
 _AT = re.compile(r"line (\d+), column (\d+): ")
 _LINE = re.compile(r"line (\d+)")
 
 
 def check_feeds(folder: Path, only: Sequence[str], *, probes: bool, as_json: bool) -> int:
-    """Print what is wrong with the feed files, or a line for each that is sound; returns the exit code.
-
-    Args:
-        folder: the feed files.
-        only: the feeds that are asked for; all where none is named.
-        probes: whether the landings are looked at, too.
-        as_json: print it for programs.
-    """
+    """Print what is wrong with the feed files, or a line for each that is sound; returns the exit code."""
     files = every_file(folder, only)
     found: Mapping[str, Probe] = {}
     if probes and any(one.feed for one in files):
         say("looking at the landings")
-        with waiting("looking at the landings"):
-            found = probed(files)
+        feeds = [one.feed for one in files if one.feed is not None]
+        with waiting("looking at the landings"), ThreadPoolExecutor(8) as pool:
+            found = dict(
+                zip((one.name for one in feeds), pool.map(probe_landing, feeds), strict=True)
+            )
     if as_json:
         put_json([check_facts(one, found.get(one.name)) for one in files])
     else:
@@ -92,18 +73,12 @@ def check_feeds(folder: Path, only: Sequence[str], *, probes: bool, as_json: boo
     return 0
 
 
-def probed(files: Sequence[FeedFile]) -> dict[str, Probe]:
-    """The look at the landing of each sound feed, several at a time, by the feed's name."""
-    feeds = [one.feed for one in files if one.feed is not None]
-    with ThreadPoolExecutor(8) as pool:
-        return dict(zip([one.name for one in feeds], pool.map(probe_landing, feeds), strict=True))
-
-
 def check_lines(one: FeedFile, found: Probe | None) -> list[str]:
     """A line for each fault with its place, or one line for a feed that is sound."""
     if one.feed is None:
         return [in_a_line(one, fault) for fault in one.faults]
-    tables = tables_in_words(one)
+    count = len(one.feed.tables)
+    tables = counted(count, "table") if count else "no table declared"
     landing = "" if found is None else f"; landing {found.in_words()}"
     is_good = found is None or found.fault is None
     return [f"{one.name}: {'ok' if is_good else 'error'}, {one.feed.format}, {tables}{landing}"]
@@ -132,12 +107,6 @@ def place_of_fault(fault: WeirError) -> tuple[int, int] | None:
     return None if line is None else (int(line[1]), 1)
 
 
-def tables_in_words(one: FeedFile) -> str:
-    """How many tables the feed file declares."""
-    count = 0 if one.feed is None else len(one.feed.tables)
-    return counted(count, "table") if count else "no table declared"
-
-
 def check_facts(one: FeedFile, found: Probe | None) -> dict[str, object]:
     """The same for programs."""
     faults = [
@@ -162,12 +131,6 @@ def check_facts(one: FeedFile, found: Probe | None) -> dict[str, object]:
             "without_date": found.without_date,
         }
     return known
-
-
-# ``weir feeds list``: which feeds there are, as their files declare them. It opens no landing and no table.
-
-
-HEADS = ("feed", "format", "window", "tables", "landing")
 
 
 def list_feeds(folder: Path, *, as_json: bool) -> int:
@@ -200,7 +163,7 @@ def feed_facts(one: FeedFile) -> dict[str, object]:
 def print_list(files: Sequence[FeedFile]) -> None:
     """Print a line for each feed: of a landing that is long, its end is what tells."""
     table = Grid(is_narrow=True)
-    for head in HEADS:
+    for head in ("feed", "format", "window", "tables", "landing"):
         table.column(head, "anywhere")
     for one in files:
         if one.feed is None:

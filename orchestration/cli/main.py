@@ -2,9 +2,6 @@
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 a check or a step failed,
 2 the command or a feed file is wrong.
-
-Put here what holds for every command. Not here: the commands' arguments and help texts (``arguments``).
-A new command is listed in ``COMMANDS``.
 """
 
 from __future__ import annotations

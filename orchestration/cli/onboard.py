@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from assets.onboarding.preview import Preview, PreviewTable
 from assets.onboarding.sample import Sample, refuse_empty, sample_landing
 from assets.wording import counted
 from orchestration.console import complain, put_file, say, waiting
+from orchestration.feeds.faults import Unfit
 from orchestration.feeds.keys import DeclaredFeed
 from orchestration.feeds.landings import landing_from
 from orchestration.feeds.load import load_feed
@@ -46,9 +47,11 @@ class Request:
 
 def onboard(request: Request) -> int:
     """Look at the drops, write or print the feed file, and show what gold would have; returns the exit code."""
-    check_format(request.format_name)
-    address = address_of(request.landing, request.files, request.name, request.feeds)
-    file = feed_file_of(request.feeds, address.name)
+    if request.format_name not in (None, *FORMATS):
+        fault = f"{request.format_name!r} is not a format{did_you_mean(str(request.format_name), FORMATS)}"
+        raise FeedMisdeclared("weir onboard", "--format", fault, sorted(FORMATS))
+    address = address_of(request)
+    file = request.feeds.expanduser().resolve() / f"{address.name}.yaml"
     if request.writes and not request.force:
         refuse_existing(file)
     feed = Feed(address.name, "", address.landing, files=address.files or "**")
@@ -66,17 +69,6 @@ def onboard(request: Request) -> int:
     for note in (*proposal.notes, *evidence.elsewhere, *not_read(found, feed)):
         say(f"check: {note}")
     return finish(request, file, draft, found)
-
-
-def check_format(name: str | None) -> None:
-    """Refuse a format that there is none of.
-
-    Raises:
-        FeedMisdeclared: the name is no format's.
-    """
-    if name is not None and name not in FORMATS:
-        fault = f"{name!r} is not a format{did_you_mean(name, FORMATS)}"
-        raise FeedMisdeclared("weir onboard", "--format", fault, sorted(FORMATS))
 
 
 def say_windows(found: LandingWindows) -> None:
@@ -139,9 +131,6 @@ def finish(request: Request, file: Path, draft: Draft, found: Sample) -> int:
     return 0
 
 
-# The landing as a person names it on the command line: its address, and the name that a feed of it would have.
-
-
 _TIME: Final = re.compile(r"(?:dt|date|day|hour|hr|year|month|tablet|stream)=.*|[0-9T:Z_-]+")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -159,30 +148,26 @@ class Address:
     name: str
 
 
-def address_of(text: str, files: str | None, name: str | None, feeds: Path) -> Address:
-    """The address of a landing; a single file is its folder, with that file alone.
-
-    Raises:
-        FeedMisdeclared: it is no address, or the feed's name is none.
-    """
-
-    def misdeclared(key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
-        return FeedMisdeclared("weir onboard", "LANDING" if key == "landing" else key, fault, known)
-
+def address_of(request: Request) -> Address:
+    """The address of a landing; a single file is its folder, with that file alone."""
+    text, files = request.landing, request.files
     is_folder = "://" not in text
     path = Path(text).expanduser()
     if is_folder and path.is_file():
         text, files, path = str(path.parent), files or path.name, path.parent
     # Any format that reads topics will do: only the landing's form is checked.
     declared = DeclaredFeed(format="debezium", landing=text)
-    landing = landing_from(declared, Path.cwd(), misdeclared)
+    try:
+        landing = landing_from(declared, Path.cwd())
+    except Unfit as unfit:
+        raise FeedMisdeclared("weir onboard", "LANDING", unfit.fault) from None
     written = landing
     if is_folder and not path.is_absolute() and not text.startswith("~"):
-        written = os.path.relpath(landing, feeds.expanduser().resolve())
-    found = name or name_of(landing)
+        written = os.path.relpath(landing, request.feeds.expanduser().resolve())
+    found = request.name or name_of(landing)
     if not _NAME.fullmatch(found):
         fault = "a feed's name is lower-case letters, digits and _, a letter first"
-        raise misdeclared("--name", f"{found!r}: {fault}")
+        raise FeedMisdeclared("weir onboard", "--name", f"{found!r}: {fault}")
     return Address(landing, written, files, found)
 
 
@@ -193,9 +178,6 @@ def name_of(landing: str) -> str:
     last = (telling or parts or ["feed"])[-1]
     plain = re.sub(r"[^a-z0-9]+", "_", last.lower()).strip("_")
     return plain if re.match(r"[a-z]", plain) else f"feed_{plain}".rstrip("_")
-
-
-# The feed file that `weir onboard` writes: its text, its place, and the feed that it declares.
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,15 +197,7 @@ def drafted(
     evidence: Evidence,
     proposal: Proposal,
 ) -> Draft:
-    """The feed file by all that was found.
-
-    Args:
-        feed: its format and files.
-        address: where the drops lie.
-        windows: of the objects; None for topics.
-        evidence: what speaks for the format.
-        proposal: its tables, or what its format has in their place.
-    """
+    """The feed file by all that was found."""
     marks = evidence.lines() or ["--format alone: no record of the sample has one of its marks"]
     lines = [f"format {feed.format}", *(f"  {one}" for one in marks)]
     size, why = ("hour", "by the records' timestamps")
@@ -254,53 +228,34 @@ def _wrapped(head: Sequence[str]) -> list[str]:
     return [part for line in head for part in textwrap.wrap(line, 116, break_on_hyphens=False)]
 
 
-def feed_file_of(feeds: Path, name: str) -> Path:
-    """Where the feed file of a name goes."""
-    return feeds.expanduser().resolve() / f"{name}.yaml"
-
-
 def refuse_existing(file: Path) -> None:
-    """Refuse to write over a feed file.
-
-    Raises:
-        FeedMisdeclared: there is one already.
-    """
+    """Refuse to write over a feed file."""
     for one in (file, file.with_suffix(".yml")):
         if one.exists():
-            fault = "there is one already: give the feed another name with --name, write over it with --force, or"
-            raise FeedMisdeclared(
-                str(one), "the feed file", f"{fault} look at the proposal with --print"
-            )
+            remedy = "give the feed another name with --name, write over it with --force, or look at the proposal"
+            fault = f"there is one already: {remedy} with --print"
+            raise FeedMisdeclared(str(one), "the feed file", fault)
 
 
 def write_feed_file(file: Path, text: str) -> None:
-    """Write the feed file; its folder is made where there is none.
-
-    Raises:
-        FeedMisdeclared: it cannot be written there.
-    """
+    """Write the feed file; its folder is made where there is none."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    except OSError as fault:
-        raise FeedMisdeclared(
-            str(file), "the feed file", f"cannot be written: {fault.strerror}"
-        ) from fault
+    except OSError as error:
+        fault = f"cannot be written: {error.strerror}"
+        raise FeedMisdeclared(str(file), "the feed file", fault) from error
 
 
 def loaded_draft(draft: Draft) -> Feed:
-    """The feed that the proposal declares, as `weir run` would read it.
-
-    Raises:
-        FeedMisdeclared: it is no valid feed file.
-    """
+    """The feed that the proposal declares, as `weir run` would read it."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{draft.name}.yaml"
         file.write_text(draft.absolute, encoding="utf-8")
         return load_feed(file)
 
 
-# How a landing's windows read, and a preview of gold: a few rows of each table, and what would go to quarantine.
+# What is shown: the landing's windows, and a preview of gold.
 
 
 _MOST_RULES: Final = 5

@@ -1,7 +1,4 @@
-"""The options that commands share, and the values that they become.
-
-Put an option here when several commands have it.
-"""
+"""The options that commands share, and the values that they become."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from orchestration.cli.options import Place
 from orchestration.console import put, put_json, put_json_text, put_lines
 
 SHOWN = 20
-"""How many records of each reason are printed at most, unless all are asked for (``--json`` has all)."""
+"""How many records of each reason are printed at most; ``--json`` has all."""
 
 
 def list_records(place: Place, name: str, reason: str | None, state: str, *, as_json: bool) -> None:
@@ -128,9 +128,6 @@ def _coded(payload: bytes | None) -> str | dict[str, str] | None:
         return {"base64": base64.b64encode(payload).decode()}
 
 
-# ``weir quarantine export``: records of quarantine written out as files, to be repaired in an editor.
-
-
 def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: Path | None) -> None:
     """Write the chosen records out, or all open ones; print each file's name and what is wrong with the record."""
     quarantine = opened(place, name)
@@ -152,8 +149,7 @@ def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: P
         if one.source_location in rows
     ]
     for path, one in zip(files.write_out(feed, written, folder), written, strict=True):
-        fault = f"{one.record.reason}: {one.record.detail}"
-        put(f"{path}  {one.record.where}  {fault}")
+        put(f"{path}  {one.record.where}  {one.record.reason}: {one.record.detail}")
     if gone := len(chosen) - len(written):
         put(f"{feed.name}: bronze no longer has {counted(gone, 'record')} of these")
     put(
@@ -162,18 +158,12 @@ def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: P
     )
 
 
-# ``weir quarantine dismiss``: records that nobody can repair are given up, so that they hold nothing up.
-
-
 def dismiss(place: Place, name: str, choice: Choice, by: str | None) -> None:
     """Give up the chosen records of a feed's quarantine."""
     quarantine = opened(place, name)
     signature = signed(quarantine.feed, choice.reason, by)
     given_up = quarantine.picked(choice)
     put_lines(repair.dismiss_records(quarantine.lake, quarantine.feed, given_up, signature))
-
-
-# The quarantine of one feed, opened by its name and without Spark.
 
 
 def opened(place: Place, name: str) -> Quarantine:

@@ -18,6 +18,7 @@ from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine import opened
 from orchestration.console import put, put_lines, say, waiting
+from orchestration.definitions import job_to_gold
 from orchestration.runs import execution, summary
 from orchestration.runs.history import open_history
 from orchestration.sheets import Sheet
@@ -27,7 +28,7 @@ from transforms.errors import DecisionRefused
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Who replays; whether the run is left to ``weir run``; whether payloads that are refused again are recorded."""
+    """Who replays; whether the run is left to ``weir run``; whether what would be quarantined again is recorded."""
 
     by: str | None = None
     later: bool = False
@@ -43,7 +44,9 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
     check_java()
     quarantine = opened(place, name)
     lake, feed = quarantine.lake, quarantine.feed
-    paths, ids = split(choice.ids)
+    # What is no file or folder has to be an id.
+    paths = [Path(one) for one in choice.ids if Path(one).exists()]
+    ids = [one for one in choice.ids if not Path(one).exists()]
     repaired = repaired_files(quarantine, paths)
     chosen = quarantine.records.with_ids({one.record.id for one in repaired})
     if ids or choice.everything or not paths:
@@ -66,25 +69,15 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
         return 0
     say(f"the tables are in {lake.warehouse}")
     with waiting("starting"), open_history(os.environ, place.feeds) as instance:
-        outcomes = execution.replayed(lake, feed, chosen.windows, instance)
+        outcomes = execution.replayed(lake, feed, chosen.windows, instance, job_to_gold)
     summary.show_summary(outcomes, Sheet())
     became, left = execution.outcome_lines(quarantine_of(lake, feed), chosen)
     put_lines([*became, *left])
     return 1 if left or any(one.failed for one in outcomes) else 0
 
 
-def split(named: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """What a person named: the files and folders that there are, and all else, which has to be ids."""
-    paths = [Path(one) for one in named if Path(one).exists()]
-    return paths, [one for one in named if not Path(one).exists()]
-
-
 def repaired_files(quarantine: Quarantine, paths: Sequence[Path]) -> list[Repaired]:
-    """The records of these files and folders, with what is in the files now.
-
-    Raises:
-        DecisionRefused: a file is none that was written out, or its record is known no longer.
-    """
+    """The records of these files and folders, with what is in the files now."""
     read = [(path, one) for path in paths for one in files.read_back(quarantine.feed, path)]
     known = {one.id: one for one in quarantine.records.with_ids({one.id for _, one in read})}
     for path, one in read:

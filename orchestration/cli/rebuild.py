@@ -17,10 +17,7 @@ from transforms.silver.discovered_tables import stopped_in_words
 
 
 def rebuild(place: Place, name: str, as_json: bool = False) -> int:
-    """Rebuild one feed; returns the exit code: 0, 1 where a gold table is stopped, 2 where one failed.
-
-    Also 2 where nothing is to be rebuilt.
-    """
+    """Rebuild one feed; returns 0, 1 where a gold table is stopped, or 2 where one failed or none is there."""
     answer = Answer(as_json)
     feed, lake = opened_feed(place, name)
     with waiting(f"rebuilding {feed.name}"):
@@ -34,11 +31,7 @@ def rebuild(place: Place, name: str, as_json: bool = False) -> int:
 
 
 def rebuild_in(lake: Lake, feed: Feed, answer: Answer | None = None) -> int:
-    """Rebuild one feed in an open warehouse; returns the exit code: 0, 1 where a gold table is stopped, 2 for nothing.
-
-    Raises:
-        TablesFailed: gold tables could not be made; the others are, and the windows stay due.
-    """
+    """Rebuild one feed in an open warehouse; returns the exit code of ``rebuild``."""
     answer = answer or Answer()
     tables: list[Facts] = []
     windows = windows_of(lake, feed)

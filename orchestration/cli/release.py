@@ -30,7 +30,7 @@ from transforms.record import SOURCE_LOCATION
 
 @dataclass(frozen=True, slots=True)
 class HeldDelete:
-    """A truncate or a drop that waits for a decision: the windows that delivered it, and its source location.
+    """A truncate or a drop that waits for a decision, and the windows that delivered it.
 
     ``hold``: what gold has recorded of it; None where the feed file makes all such deletes wait.
     """
@@ -80,11 +80,7 @@ def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: Answer) -> None
 def let_act(
     lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
 ) -> list[HeldDelete]:
-    """Record the decision in an open warehouse, and say so of each delete as soon as it is true; returns them.
-
-    Raises:
-        DecisionRefused: an id that was typed is the beginning of none, or of more than one.
-    """
+    """Record the decision in an open warehouse, and say so of each delete as soon as it is true; returns them."""
     listed = Listed(feed, "release", "held delete")
     chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
     now = datetime.now(UTC)
@@ -101,12 +97,7 @@ def let_act(
 def keep(
     lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
 ) -> list[HeldDelete]:
-    """Record that the chosen deletes never act, so that gold keeps the rows; returns them.
-
-    Raises:
-        DecisionRefused: an id that was typed is the beginning of none, or of more than one; or the feed file makes it
-            wait.
-    """
+    """Record that the chosen deletes never act, so that gold keeps the rows; returns them."""
     listed = Listed(feed, "release", "held delete")
     chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
     for delete in chosen:

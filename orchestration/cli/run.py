@@ -26,13 +26,6 @@ def run(place: Place, only: Sequence[str], windows: str | None, as_json: bool = 
     Returns the exit code: 0, 1 where a step or a blocking check failed, 2 where a feed could not be planned.
     """
     answer = Answer(as_json)
-    code = run_and_answer(place, only, windows, answer)
-    answer.end()
-    return code
-
-
-def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answer: Answer) -> int:
-    """``run``, with what there is to say printed, or noted in the answer."""
     check_java()
     chosen = session.choose(place.feeds, only)
     # Before Spark starts, so that a person who mistypes need not wait for it.
@@ -45,29 +38,36 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
         report_waiting(plan)
         add_plan(answer, plan)
     work = [plan for plan in plans if plan.windows]
-    if not work:
-        all_of_them = [plan for plan in plans if plan.asked is None or not plan.asked.every]
-        for line in nothing_to_do(all_of_them, is_all=not faults):
-            answer.line(line)
-        for plan in plans:
-            lines = [*waiting_tables.still_waiting(lake, plan.feed, place.feeds)]
-            for line in lines:
-                say(line)
-            add_nothing_new(answer, plan, [*nothing_asked(plan), *lines])
-        return 2 if faults else 0
-    # Dagster takes seconds to import: only what is to be run waits for it.
-    from orchestration.cli.run_in_dagster import carry_out
+    failed = False
+    if work:
+        # Dagster takes seconds to import: only what is to be run waits for it.
+        from orchestration.cli.run_in_dagster import carry_out
 
-    def rest(plan: Plan) -> Plan:
-        left = planning.rest(lake, plan)
-        report_waiting(left, [*plan.early, *plan.ancient])
-        add_plan(answer, left)
-        return left
+        def rest(plan: Plan) -> Plan:
+            left = planning.rest(lake, plan)
+            report_waiting(left, [*plan.early, *plan.ancient])
+            add_plan(answer, left)
+            return left
 
-    failed = carry_out(work, lake, place.feeds, rest, answer)
-    if failed:
-        return 1
-    return 2 if faults else 0
+        failed = carry_out(work, lake, place.feeds, rest, answer)
+    else:
+        say_nothing_to_do(lake, place, plans, answer, is_all=not faults)
+    answer.end()
+    return 1 if failed else 2 if faults else 0
+
+
+def say_nothing_to_do(
+    lake: Lake, place: Place, plans: Sequence[Plan], answer: Answer, *, is_all: bool
+) -> None:
+    """Say of each feed why no run was needed, and what still waits to be declared."""
+    answer.lines(nothing_to_do([plan for plan in plans if not is_whole_range(plan)], is_all=is_all))
+    for plan in plans:
+        lines = [*waiting_tables.still_waiting(lake, plan.feed, place.feeds)]
+        for line in lines:
+            say(line)
+        none_yet = not plan.landed and not is_whole_range(plan)
+        notices = [f"no drops in {plan.feed.landing} yet"] if none_yet else []
+        answer.of(plan.feed.name)["notices"] = [*notices, *nothing_asked(plan), *lines]
 
 
 def catch_up_and_plan(
@@ -78,10 +78,7 @@ def catch_up_and_plan(
 ) -> tuple[list[Plan], int]:
     """Bring the ledgers up to date and plan what is new, or what is asked for of each feed.
 
-    Also returns how many feeds could not be planned.
-
-    A feed that cannot be read stops no other: its fault is printed, and noted in the answer. Planning itself writes
-    nothing.
+    Also returns how many feeds could not be planned: one that cannot be read stops no other.
     """
     answer = answer or Answer()
 
@@ -104,11 +101,13 @@ def catch_up_and_plan(
     return plans, len(results) - len(plans)
 
 
-def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
-    """Why there is nothing to do, line by line: every drop is in gold already, or there is none yet.
+def is_whole_range(plan: Plan) -> bool:
+    """Whether a person has named both ends of the windows, whether they have drops or not."""
+    return plan.asked is not None and bool(plan.asked.every)
 
-    ``is_all``: whether these are the plans of all feeds, and none could not be planned.
-    """
+
+def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
+    """Why there is nothing to do, line by line; ``is_all``: whether every feed could be planned."""
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
     waiting_only = any(plan.early or plan.undecided for plan in plans)
@@ -122,10 +121,9 @@ def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
 
 def nothing_asked(plan: Plan) -> Iterator[str]:
     """A sentence where none of the windows that were asked for has drops, though others have."""
-    asked = plan.asked
-    if asked and not asked.every and plan.landed and not plan.windows:
+    if plan.asked and not plan.asked.every and plan.landed and not plan.windows:
         newest = f"; the newest that has is {max(plan.finished)}" if plan.finished else ""
-        yield f"no window of {asked.text} has drops{newest}"
+        yield f"no window of {plan.asked.text} has drops{newest}"
 
 
 def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
@@ -147,45 +145,30 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
     if ancient:
         first = window_at(first_of(plan.feed), plan.feed.window)
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
-    if plan.asked and (empty := plan.empty):
-        say(f"{name}: {nothing_landed(empty, plan.asked.every)}")
+    if plan.asked and plan.empty:
+        say(f"{name}: {nothing_landed(plan.empty, plan.asked.every)}")
     for line in plan.undecided:
         say(f"{name}: {line}")
     if plan.left_out:
         say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")
 
 
-# What ``weir run`` tells programs of each feed's plan: what is left alone, and why nothing was to be done.
-
-
 def add_plan(answer: Answer, plan: Plan) -> None:
     """Note what a feed's plan leaves alone: beside each other those of a run's first plan and of the rest."""
     facts = answer.of(plan.feed.name)
-    waits = facts.setdefault("not_read", {name: [] for name in _LEFT_ALONE})
+    left_alone = {
+        "not_begun": plan.early,
+        "before_start": plan.ancient,
+        "no_drops": plan.left_out,
+        "undecided": plan.undecided,
+    }
+    waits = facts.setdefault("not_read", {name: [] for name in left_alone})
     assert isinstance(waits, dict)
-    for name, texts in zip(_LEFT_ALONE, _left_alone(plan), strict=True):
+    for name, texts in left_alone.items():
         waits[name].extend(text for text in texts if text not in waits[name])
-    for name, empty in (
-        ("windows", []),
-        ("tables", {}),
-        ("executors", {}),
-        ("checks", {}),
-        ("notices", []),
-    ):
-        facts.setdefault(name, empty)
+    for name in ("windows", "notices"):
+        facts.setdefault(name, [])
+    for name in ("tables", "executors", "checks"):
+        facts.setdefault(name, {})
     if quiet := plan.empty:
         facts["nothing_landed"] = {"first": quiet[0], "last": quiet[-1], "windows": len(quiet)}
-
-
-def add_nothing_new(answer: Answer, plan: Plan, lines: Sequence[str]) -> None:
-    """Note why no run was needed, and what still waits to be declared."""
-    none_yet = not plan.landed and not (plan.asked and plan.asked.every)
-    notices = [f"no drops in {plan.feed.landing} yet"] if none_yet else []
-    answer.of(plan.feed.name)["notices"] = [*notices, *lines]
-
-
-_LEFT_ALONE = ("not_begun", "before_start", "no_drops", "undecided")
-
-
-def _left_alone(plan: Plan) -> tuple[Sequence[str], ...]:
-    return plan.early, plan.ancient, plan.left_out, plan.undecided

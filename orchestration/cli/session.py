@@ -17,23 +17,18 @@ from assets.storage.leases import is_on_store
 from assets.storage.s3 import fault_and_remedy, s3_client
 from orchestration.cli.options import Place
 from orchestration.console import say, waiting
-from orchestration.feeds.load import load_feeds
+from orchestration.feeds.load import load_feeds, named_files
 from orchestration.resources import lake_of
 from orchestration.spark import on_first_use, settings
 from orchestration.spark.java import check_java
 from orchestration.spark.on_first_use import without_notices
 from orchestration.spark.settings import warehouse_uri
-from transforms.errors import FeedMisdeclared, UnreadableWarehouse
+from transforms.errors import UnreadableWarehouse
 from transforms.feed.feed import Feed
 
 
 def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], Lake]:
-    """The feeds of a place, or those named, and its warehouse; Spark starts here only where it is to do all the work.
-
-    Raises:
-        JavaMissing: this machine has no Java that Spark can use.
-        FeedMisdeclared: a feed file is wrong, or there is none of that name.
-    """
+    """The feeds of a place, or those named, and its warehouse; Spark starts only where it is to do all the work."""
     check_java()
     chosen = choose(place.feeds, only)
     lake = reached(place.warehouse, chosen, place.executor)
@@ -54,9 +49,6 @@ def reached(warehouse: str, feeds: Sequence[Feed] = (), executor: str | None = N
     """The warehouse with a session for these feeds that is not started yet: planning needs none.
 
     ``executor``: who does the work; None for what the environment says.
-
-    Raises:
-        UnreadableWarehouse: it is in S3, and cannot be listed.
     """
     put_off_pandas()
     refuse_unreachable(warehouse_uri(warehouse))
@@ -66,10 +58,7 @@ def reached(warehouse: str, feeds: Sequence[Feed] = (), executor: str | None = N
 
 
 def reached_feed(place: Place, name: str) -> tuple[Feed, Lake]:
-    """One feed of a place and its warehouse, for a question that hardly ever needs a session (``reached``).
-
-    So the landing is not listed for a session that suits it.
-    """
+    """One feed of a place and its warehouse, for a question that hardly ever needs a session."""
     (feed,) = choose(place.feeds, [name])
     return feed, reached(place.warehouse, executor=place.executor)
 
@@ -90,26 +79,12 @@ def announced() -> Iterator[None]:
 
 
 def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
-    """The feeds of a folder, or those named.
-
-    Raises:
-        FeedMisdeclared: a feed file is wrong, there is none, or none of a name that is asked for.
-    """
+    """The feeds of a folder, or those named."""
     folder = feeds.expanduser().resolve()
-    feeds_there = load_feeds(folder)
-    if not feeds_there:
-        raise FeedMisdeclared(
-            str(folder),
-            "the feeds",
-            "there is no feed file here; write <feed>.yaml, or call `weir onboard LANDING`",
-        )
-    known = {feed.name: feed for feed in feeds_there}
-    for name in only:
-        if name not in known:
-            raise FeedMisdeclared(
-                str(feeds), f"feed {name}", "there is no such feed here", sorted(known)
-            )
-    return [known[name] for name in only] if only else feeds_there
+    names = named_files(folder, only)
+    # A fault in any file stops the command, before it begins to work on others.
+    known = {feed.name: feed for feed in load_feeds(folder)}
+    return [known[name] for name in names]
 
 
 def some(texts: Sequence[str]) -> str:
@@ -117,7 +92,6 @@ def some(texts: Sequence[str]) -> str:
     return "; ".join(texts[:5]) + ("; …" if len(texts) > 5 else "")
 
 
-# pyarrow without pandas until somebody asks for a frame: a question at the command line needs none.
 # pyarrow looks for pandas when it makes its first array, and importing it takes longer than most answers. Where
 # pyarrow finds none, it looks again as soon as a table is to become a frame, so that nothing is lost by it.
 
@@ -147,14 +121,10 @@ def put_off_pandas() -> None:
         sys.meta_path.remove(finder)
 
 
-# A warehouse, looked at before anything is read: Hadoop's client waits long for a store, and then shows its stack.
-
-
 def refuse_unreachable(warehouse: str) -> None:
     """Refuse a warehouse in S3 whose bucket cannot be listed, and one in whose folder's place is a file.
 
-    Raises:
-        UnreadableWarehouse: with what the store says, and what to set.
+    Hadoop's client would wait long for a store, and then show its stack.
     """
     if not is_on_store(warehouse):
         if Path(warehouse).is_file():

@@ -22,14 +22,10 @@ from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
 
 
-def status(place: Place, only: Sequence[str], style: str, max_age: timedelta | None = None) -> int:
-    """Print the state of the feeds; returns the exit code: 0, or 1 where a feed is older than ``max_age``.
+def status(place: Place, only: Sequence[str], style: str, max_age: float | None) -> int:
+    """Print the state of the feeds: a ``table``, with all ``details``, or as ``json``.
 
-    Args:
-        place: the feeds and the warehouse.
-        only: the feeds that are asked for; all where none is named.
-        style: one of ``STYLES``.
-        max_age: how long ago the newest window in gold may have ended; None where that does not matter.
+    Returns the exit code: 0, or 1 where a feed's newest window in gold ended more than ``max_age`` hours ago.
     """
     chosen = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse)
@@ -47,15 +43,11 @@ def status(place: Place, only: Sequence[str], style: str, max_age: timedelta | N
         say("what has landed since is not counted here: `weir run` finds it")
     if max_age is None:
         return 0
-    now = datetime.now(UTC)
-    stale = [feed.name for feed, one in found if is_stale(feed, one, now - max_age)]
+    oldest = datetime.now(UTC) - timedelta(hours=max_age)
+    stale = [feed.name for feed, one in found if is_stale(feed, one, oldest)]
     if stale:
         say(f"older than that: {', '.join(stale)}")
     return 1 if stale else 0
-
-
-STYLES = ("table", "details", "json")
-"""A line for each feed, all that is known of each, or the same for programs."""
 
 
 def print_table(found: Sequence[tuple[Feed, Status | None]]) -> None:
@@ -116,15 +108,14 @@ def status_lines(feed: Feed, found: Status | None) -> Iterator[str]:
         yield "  nothing was read yet: `weir run` reads what has landed"
     else:
         yield from _of_tables(feed, found)
-    yield from _of_topics(feed)
+    if feed.reads_topics:
+        yield from _of_topics(feed)
     for sentence in FORMATS[feed.format].unknowable:
         yield f"  cannot be known: {sentence}"
 
 
 def _of_topics(feed: Feed) -> Iterator[str]:
-    """Why records of the feed's topics cannot be read yet; nothing where it reads no topics."""
-    if not feed.reads_topics:
-        return
+    """Why records of the feed's topics cannot be read yet."""
     try:
         for line in kafka.undecided_topics(kafka.look_at_topics(feed)):
             yield f"  not to be read yet: {line}"

@@ -21,12 +21,7 @@ ADDRESS: Final = "127.0.0.1"
 
 
 def ui(place: Place, port: int) -> NoReturn:
-    """Show the pages until this process is told to end.
-
-    Raises:
-        FeedMisdeclared: a feed file is wrong, or there is none.
-        SettingMisdeclared: the port is taken, or the history's folder cannot be used.
-    """
+    """Show the pages until this process is told to end."""
     feeds = place.feeds.expanduser().resolve()
     names = [feed.name for feed in session.choose(feeds, ())]
     warehouse = warehouse_uri(place.warehouse)

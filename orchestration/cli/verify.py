@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from uuid import uuid4
 
 from assets.audit.verify import Certificate, NotProved, Shuffled, certificates, make_again, shuffle
@@ -11,7 +12,6 @@ from assets.control import decisions, discovered_tables, ledger, progress
 from assets.gold import tables as gold_tables
 from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.cli import compact
 from orchestration.cli.answer import Answer, Facts
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds, some
@@ -80,7 +80,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
     facts = {"seed": seed, "records": shuffled.records, "repeated": shuffled.repeated}
     answer.of(feed.name).update(**facts, runs=len(shuffled.runs), tables=proofs)
     for certificate in certificates((lake, scratch), feed, tables, faults):
-        proofs.append(compact.proof_facts(certificate))
+        proofs.append(proof_facts(certificate))
         if isinstance(certificate, NotProved):
             not_proved += 1
             name = f"gold.{feed.name}.{certificate.table}"
@@ -98,7 +98,13 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
     return 2 if stopped or not_proved else 0
 
 
-# What ``weir verify`` prints: how a feed was proved, and each table's certificate.
+def proof_facts(found: Certificate | NotProved) -> Facts:
+    """A table's certificate for programs, or why there is none."""
+    if isinstance(found, NotProved):
+        return {"table": found.table, "state": "not proved", "reason": found.reason}
+    state = "differs" if found.differing else "proved"
+    facts = asdict(found)
+    return {"table": facts.pop("table"), "state": state, **facts}
 
 
 def heading(feed: Feed, shuffled: Shuffled, seed: int) -> str:
@@ -124,16 +130,15 @@ def certificate_lines(feed: Feed, certificate: Certificate) -> list[str]:
         return [f"  proved   {name}: {told}"]
     lines = [f"  DIFFERS  {name}: {counted(certificate.differing, 'key')} of {rows}:"]
     for difference in certificate.differences:
-        what = (
-            "gold has another row than its events make"
-            if difference.in_gold and difference.in_proof
-            else "gold has a row, and its events make none"
-            if difference.in_gold
-            else "gold has no row, and its events make one"
-        )
+        if not difference.in_gold:
+            what = "gold has no row, and its events make one"
+        elif difference.in_proof:
+            what = "gold has another row than its events make"
+        else:
+            what = "gold has a row, and its events make none"
         lines.append(f"    {difference.key}: {what}")
-    lines.append(
-        f"    `weir explain {feed.name} {certificate.table} <key>` shows the events of a key"
-    )
-    lines.append(f"    `weir rebuild {feed.name}` makes the feed's tables again from bronze")
-    return lines
+    return [
+        *lines,
+        f"    `weir explain {feed.name} {certificate.table} <key>` shows the events of a key",
+        f"    `weir rebuild {feed.name}` makes the feed's tables again from bronze",
+    ]

@@ -1,5 +1,5 @@
 """From ``feeds/<feed>.yaml`` to a ``Feed`` that is known to be sound, or an error that says what to write instead.
 
-``keys`` says which keys a feed file may have, ``load`` reads a file, and each key that takes more checking has a
-module. Put here what a feed file may say. Not here: what a declared fact means (``transforms/feed``).
+``keys`` says which keys a feed file may have, ``load`` reads a file. Every function that turns a part of a file into a
+value raises ``Unfit`` where the part is not valid; ``load`` names file, line and column.
 """

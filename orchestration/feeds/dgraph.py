@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from assets.columns import dgraph_nodes
-from orchestration.feeds.faults import Misdeclared
+from orchestration.feeds.faults import Unfit
 from orchestration.feeds.keys import DeclaredPredicate
 from transforms.feed.feed import Predicate
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
@@ -20,18 +20,12 @@ TYPES: Final = (
 """Dgraph's names of types as ``value_type`` has them (types/scalar_types.go of github.com/dgraph-io/dgraph)."""
 
 
-def predicates_from(
-    declared: Mapping[str, DeclaredPredicate], misdeclared: Misdeclared
-) -> dict[str, Predicate]:
-    """The predicates by name.
-
-    Raises:
-        FeedMisdeclared: a type is none of Dgraph's.
-    """
+def predicates_from(declared: Mapping[str, DeclaredPredicate]) -> dict[str, Predicate]:
+    """The predicates by name."""
     for name, predicate in declared.items():
         if predicate.type is not None and predicate.type not in TYPES:
             fault = f"{predicate.type!r} is no type of Dgraph{did_you_mean(predicate.type, TYPES)}"
-            raise misdeclared(f"predicates.{name}.type", fault, TYPES)
+            raise Unfit(f"predicates.{name}.type", fault, TYPES)
     return {
         name: Predicate(name, predicate.type, predicate.list)
         for name, predicate in declared.items()
@@ -41,33 +35,25 @@ def predicates_from(
 def types_from(
     declared: Mapping[str, Sequence[str]],
     predicates: Mapping[str, DeclaredPredicate],
-    misdeclared: Misdeclared,
 ) -> dict[str, tuple[str, ...]]:
-    """The predicates of each type of nodes.
-
-    Raises:
-        FeedMisdeclared: a predicate is not declared, or two of them, or of the types, would have one name in gold.
-    """
+    """The predicates of each type of nodes."""
     tables: dict[str, str] = {}
     for name, of_type in declared.items():
-        place = f"types.{name}"
         if re.search(UNFIT_IN_TABLE_NAMES, name):
             fault = "no folder can have this name, and the table of nodes needs one"
-            raise misdeclared(place, fault)
+            raise Unfit(f"types.{name}", fault)
         if twin := tables.get(name.lower()):
-            raise misdeclared(
-                place, f"differs from {twin} only in case, and SQL tells no cases apart"
-            )
+            fault = f"differs from {twin} only in case, and SQL tells no cases apart"
+            raise Unfit(f"types.{name}", fault)
         tables[name.lower()] = name
         columns = {column: column for column in dgraph_nodes.KEY}
         for predicate in of_type:
             if predicate not in predicates:
                 fault = f"{predicate!r} is not among the predicates{did_you_mean(predicate, predicates)}"
-                raise misdeclared(place, fault, predicates)
+                raise Unfit(f"types.{name}", fault, predicates)
             column = dgraph_nodes.column_of(name, predicate)
             if twin := columns.get(column.lower()):
-                raise misdeclared(
-                    place, f"{predicate} and {twin} would both be the column {column}"
-                )
+                fault = f"{predicate} and {twin} would both be the column {column}"
+                raise Unfit(f"types.{name}", fault)
             columns[column.lower()] = predicate
     return {name: tuple(of_type) for name, of_type in declared.items()}

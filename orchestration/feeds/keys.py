@@ -1,34 +1,29 @@
-"""The keys that a feed file may have, and the shape of the value of each.
-
-Put a new key here.
-"""
+"""The keys that a feed file may have, the shape of the value of each, and what is wrong with a shape, in words."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
-from orchestration.feeds.policies import (
-    DeclaredCompaction,
-    DeclaredEpoch,
-    DeclaredLossGuard,
-    DeclaredPolicies,
-    DeclaredTablePolicies,
+from orchestration.feeds.faults import Unfit
+from transforms.feed.feed import (
+    CheckSeverity,
+    RangeDeletePolicy,
+    Snapshots,
+    TableNames,
+    WindowSize,
 )
-from orchestration.feeds.running import DeclaredAutomation, DeclaredCheck, DeclaredFreshness
-from transforms.feed.feed import RangeDeletePolicy, Snapshots, TableNames, WindowSize
+from transforms.silver.schema_drift import did_you_mean, nearest
 
 _Text = Annotated[str, Field(min_length=1)]
 # The YAML of a feed file is read as texts; these are the words of YAML 1.2 for yes and no.
 _WORDS = {"true": True, "false": False}
-_YesOrNo = Annotated[
-    bool,
-    BeforeValidator(lambda text: _WORDS.get(str(text).lower(), text)),
-]
+_YesOrNo = Annotated[bool, BeforeValidator(lambda text: _WORDS.get(str(text).lower(), text))]
+_Switch = Literal["on", "off"]
 _Texts = Annotated[list[_Text], Field(min_length=1)]
-
-
 # YAML takes the bare word ``null`` for nothing.
 _Mask = Annotated[str, BeforeValidator(lambda word: "null" if word is None else word)]
 
@@ -39,6 +34,94 @@ def _as_list(value: object) -> object:
 
 class _Declared(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+class DeclaredEpoch(_Declared):
+    """One entry of a feed file's ``epochs``."""
+
+    window: _Text
+    """The first window with events of the epoch."""
+    table: _Text | None = None
+    """The table that it is for; without it, all tables."""
+    time: _Text | None = None
+    """The source's time from which on events are of the epoch (ISO, in UTC); without it all of ``window``."""
+    snapshot: Literal["complete", "partial"] = "partial"
+    """``complete``: rows of older epochs are removed where the new epoch does not name them."""
+
+
+class DeclaredCompaction(_Declared):
+    """A feed file's ``compaction``."""
+
+    retention: _Text = "30d"
+    """How long changes are kept, counted back from the newest window: ``30d``, ``12h`` or ``forever``."""
+    retired: list[_Text] = Field(default_factory=list)
+    """Streams (partitions, tablets) that have ended, so that they no longer hold compaction back."""
+    dismissed: list[_Text] = Field(default_factory=list)
+    """Windows whose quarantined records will not be repaired, so that they no longer hold compaction back."""
+
+
+class DeclaredTablePolicies(_Declared):
+    """``schema_changes`` of a table: what is left out is as the feed has it."""
+
+    add_column: Literal["keep", "evolve", "quarantine", "fail"] = "keep"
+    """Events mention a column that the table does not declare."""
+    drop_column: Literal["evolve", "keep", "hold", "fail"] = "evolve"
+    """The source drops a column, or gold has one that the file no longer declares."""
+    rename_column: Literal["fail", "evolve"] = "fail"
+    """The file lacks a column of gold, and has a new one of the same type."""
+    widen_type: Literal["evolve", "fail"] = "evolve"
+    """The declared type holds every value of gold's."""
+    narrow_type: Literal["fail", "quarantine"] = "fail"
+    """The declared type does not hold every value of gold's."""
+
+
+class DeclaredPolicies(DeclaredTablePolicies):
+    """``schema_changes`` of a feed."""
+
+    rename_table: Literal["keep", "fail"] = "keep"
+    """Events of a table that the file does not declare."""
+
+
+class DeclaredLossGuard(_Declared):
+    """How many rows one delete may remove at once; what would remove more waits for ``weir release``."""
+
+    share: _Text = "0.5"
+    """It waits where it would remove more than this share of the table's rows; with 1 it never does."""
+    rows: _Text = "100"
+    """And at least so many rows."""
+
+
+class DeclaredAutomation(_Declared):
+    """A feed file's ``automation``."""
+
+    schedule: _Switch = "off"
+    """The schedule that runs a window once it has ended."""
+    sensor: _Switch = "off"
+    """The sensor that looks for new drops."""
+    compaction: _Switch = "off"
+    """The schedule of compaction."""
+    look_every: str = "30s"
+    """How long lies between two looks of the sensor, from `5s` to `60m`."""
+
+
+class DeclaredFreshness(_Declared):
+    """A feed file's ``freshness``."""
+
+    fail: str
+    """How long after their last run the tables are late: ``6h``."""
+    warn: str | None = None
+    """How long after it they are nearly late, as the UI shows."""
+
+
+class DeclaredCheck(_Declared):
+    """What the file says of one rule."""
+
+    severity: CheckSeverity | None = None
+    """What follows where the check does not pass."""
+    at_most: _Text | None = None
+    """How many violations are let pass."""
+    within: _Text | None = None
+    """For ``is_fresh`` alone: how old the newest change may be, as ``2h``."""
 
 
 class DeclaredTable(_Declared):
@@ -165,7 +248,7 @@ class DeclaredFeed(_Declared):
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     """Where the source's positions start again; ``weir epoch open`` records the same."""
     transaction_timeout: _Text = "1d"
-    """So long after its first window an open transaction is reported as never committed: ``12h``, ``1d``."""
+    """How long after its first window an open transaction is reported as never committed: ``12h``, ``1d``."""
     compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
     """When old changes become base rows."""
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
@@ -183,7 +266,7 @@ class DeclaredFeed(_Declared):
     tags: dict[_Text, _Text] = Field(default_factory=dict)
     """Labels of its assets in the UI."""
     freshness: DeclaredFreshness | None = None
-    """So long after their last run the tables count as late."""
+    """How long after their last run the tables count as late."""
     automation: DeclaredAutomation = Field(default_factory=DeclaredAutomation)
     """Which schedules and sensors are on from the start."""
 
@@ -206,3 +289,45 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "checks": DeclaredCheck,
 }
 """The parts of a file that have keys of their own, by the key that they are found under, by name or number."""
+
+_WANTED: Final = {
+    "string_type": "must be a text",
+    "list_type": "must be a list, such as [a, b]",
+    "dict_type": "must be a mapping, such as {a: int}",
+    "bool_type": "must be true or false",
+    "model_type": "must be a mapping, with keys of its own",
+}
+
+
+def faults_in_shape(error: ValidationError) -> Iterator[Unfit]:
+    """All that pydantic finds; a key that is missing because it is misspelt is one fault, of the misspelt key."""
+    every = error.errors()
+    misspelt = {
+        (*one["loc"][:-1], nearest(str(one["loc"][-1]), _keys_around(one["loc"])))
+        for one in every
+        if one["type"] == "extra_forbidden"
+    }
+    for one in every:
+        place = one["loc"]
+        key = ".".join(map(str, place))
+        if one["type"] == "extra_forbidden":
+            known = _keys_around(place)
+            yield Unfit(key, f"is not a known key{did_you_mean(str(place[-1]), known)}", known)
+        elif one["type"] != "missing" or place not in misspelt:
+            yield Unfit(key, _fault(one))
+
+
+def _keys_around(place: Sequence[int | str]) -> list[str]:
+    """The keys that the last key of a path stands among: of a part by name or number, or of a key's value."""
+    return list(PARTS.get(".".join(map(str, place[:-1:2])), DeclaredFeed).model_fields)
+
+
+def _fault(details: ErrorDetails) -> str:
+    kind, found = details["type"], details["input"]
+    if kind == "missing":
+        return "is missing"
+    if kind in ("too_short", "string_too_short") or found is None:
+        return "has no value; within braces a text that holds a comma needs quotes"
+    if kind == "literal_error":
+        return f"must be {details['ctx']['expected']}, found {found!r}"
+    return f"{_WANTED.get(kind, details['msg'])}, found {found!r}"

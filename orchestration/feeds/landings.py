@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from orchestration.feeds.faults import Misdeclared
+from orchestration.feeds.faults import Unfit
 from orchestration.feeds.keys import DeclaredFeed
 from transforms.addresses import has_credentials, neither
-from transforms.feed.paths import compiled
+from transforms.feed.paths import compiled, matches
 from transforms.formats import FORMATS
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -22,13 +22,10 @@ _CREDENTIALS: Final = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_P
 _KAFKA_CREDENTIALS: Final = "set WEIR_KAFKA_SASL_USERNAME and WEIR_KAFKA_SASL_PASSWORD"
 
 
-def landing_from(declared: DeclaredFeed, folder: Path, misdeclared: Misdeclared) -> str:
+def landing_from(declared: DeclaredFeed, folder: Path) -> str:
     """The landing as an address: a folder's absolute path, ``s3://bucket/prefix/`` or ``kafka://…``.
 
     A relative path begins at ``folder``, where the feed file is.
-
-    Raises:
-        FeedMisdeclared: it is no address that the format can read.
     """
     landing = declared.landing
     address = _ADDRESS.match(landing)
@@ -37,64 +34,62 @@ def landing_from(declared: DeclaredFeed, folder: Path, misdeclared: Misdeclared)
     if has_credentials(landing):
         # Not quoted, nor any part of it.
         remedy = _KAFKA_CREDENTIALS if address.group(1) == "kafka" else _CREDENTIALS
-        raise misdeclared("landing", f"has credentials in it, {_NEVER}: {remedy}")
+        raise Unfit("landing", f"has credentials in it, {_NEVER}: {remedy}")
     if address.group(1) == "kafka":
-        return _topics(declared, misdeclared)
+        return _topics(declared)
     if not _S3.fullmatch(landing):
-        raise misdeclared("landing", neither(landing, "s3://bucket/prefix/"))
+        raise Unfit("landing", neither(landing, "s3://bucket/prefix/"))
     # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
     return landing if landing.endswith("/") else f"{landing}/"
 
 
-def _topics(declared: DeclaredFeed, misdeclared: Misdeclared) -> str:
+def _topics(declared: DeclaredFeed) -> str:
     landing, known = declared.landing, FORMATS.get(declared.format)
     if known is None or not known.reads_kafka:
         fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
-        raise misdeclared("landing", f"{fault}: give an s3:// address or a folder")
+        raise Unfit("landing", f"{fault}: give an s3:// address or a folder")
     if not _KAFKA.fullmatch(landing):
         # No broker or topic has an @, and what is before it may be a password.
         shown = "what it has, with an @ in it," if "@" in landing else repr(landing)
         fault = f"{shown} is not kafka://broker:port/topic[,topic]"
-        raise misdeclared("landing", fault)
+        raise Unfit("landing", fault)
     if declared.files is not None:
-        raise misdeclared("files", "is for landings of files, and a topic has none")
+        raise Unfit("files", "is for landings of files, and a topic has none")
     return landing
 
 
-def check_window_path(declared: DeclaredFeed, misdeclared: Misdeclared) -> None:
-    """Refuse a ``window_path`` that does not say where the date stands in an object's path.
-
-    Raises:
-        FeedMisdeclared: it does not, or the landing has no objects.
-    """
+def check_window_path(declared: DeclaredFeed) -> None:
+    """Refuse a ``window_path`` that does not say where the date stands in an object's path."""
     if declared.window_path is None:
         return
     if declared.landing.startswith("kafka:"):
         fault = (
             "is for landings of files: records of a topic are in the windows of their timestamps"
         )
-        raise misdeclared("window_path", fault)
+        raise Unfit("window_path", fault)
     try:
         compiled(declared.window_path)
     except ValueError as fault:
-        raise misdeclared("window_path", str(fault)) from None
+        raise Unfit("window_path", str(fault)) from None
 
 
-def accepted_losses_from(
-    declared: DeclaredFeed, misdeclared: Misdeclared
-) -> Iterator[tuple[str, int]]:
-    """The partitions of topics, each with the offset up to which records may be lost without an error.
-
-    Raises:
-        FeedMisdeclared: the landing has no such partition, or an offset is none.
-    """
+def accepted_losses_from(declared: DeclaredFeed) -> Iterator[tuple[str, int]]:
+    """The partitions of topics, each with the offset up to which records may be lost without an error."""
     for name, offset in declared.accept_loss.items():
         key = f"accept_loss.{name}"
         if not declared.landing.startswith("kafka://"):
-            raise misdeclared("accept_loss", "is for topics, and this landing is none")
+            raise Unfit("accept_loss", "is for topics, and this landing is none")
         topics = declared.landing.rpartition("/")[2].split(",")
         if name.rpartition("/")[0] not in topics or not name.rpartition("/")[2].isdecimal():
-            raise misdeclared(key, "is no partition: write <topic>/<number>", topics)
+            raise Unfit(key, "is no partition: write <topic>/<number>", topics)
         if not offset.isdecimal():
-            raise misdeclared(key, f"{offset!r} is no offset")
+            raise Unfit(key, f"{offset!r} is no offset")
         yield name, int(offset)
+
+
+def check_glob(key: str, glob: str | None) -> None:
+    """Refuse a text that is no glob over object names."""
+    try:
+        matches("", glob or "")
+    except re.error as fault:
+        raise Unfit(key, f"{glob!r} is no glob: {fault}") from None

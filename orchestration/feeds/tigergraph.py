@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orchestration.feeds.faults import Misdeclared
+from orchestration.feeds.faults import Unfit, below
 from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
-from orchestration.feeds.tables import TableDeclarations
+from orchestration.feeds.tables import columns_from
 from transforms.column_types.column_type import UnknownType
 from transforms.column_types.nested import Nested, Struct
 from transforms.column_types.registry import canonical_type, column_type
@@ -19,150 +19,113 @@ from transforms.silver.schema_drift import did_you_mean
 _NAME: Final = re.compile(r"\w+")
 
 
-def vertices_from(
-    declared: Mapping[str, DeclaredVertex], misdeclared: Misdeclared
-) -> dict[str, VertexType]:
-    """The vertex types by name.
-
-    Raises:
-        FeedMisdeclared: something in them is not valid.
-    """
+def vertices_from(declared: Mapping[str, DeclaredVertex]) -> dict[str, VertexType]:
+    """The vertex types by name."""
     vertices = {}
     for name, vertex in declared.items():
-        place = f"vertices.{name}"
-        _check_name(name, place, misdeclared)
-        attributes = _attributes(place, vertex.attributes, misdeclared)
-        if twice := {key for key in vertex.key if vertex.key.count(key) > 1}:
-            raise misdeclared(f"{place}.key", f"names {min(twice)} twice")
-        defaults = _defaults(place, vertex.defaults, attributes, misdeclared)
-        graphs = _graphs(place, vertex.graph, misdeclared)
-        vertices[name] = VertexType(name, attributes, tuple(vertex.key), defaults, graphs)
+        _check_name(f"vertices.{name}", name)
+        with below(f"vertices.{name}"):
+            attributes = _attributes(vertex.attributes)
+            if twice := {key for key in vertex.key if vertex.key.count(key) > 1}:
+                raise Unfit("key", f"names {min(twice)} twice")
+            defaults = _defaults(vertex.defaults, attributes)
+            graphs = _graphs(vertex.graph)
+            vertices[name] = VertexType(name, attributes, tuple(vertex.key), defaults, graphs)
     return vertices
 
 
-def edges_from(
-    declared: Mapping[str, DeclaredEdge], misdeclared: Misdeclared
-) -> dict[str, EdgeType]:
-    """The edge types by name.
-
-    Raises:
-        FeedMisdeclared: something in them is not valid.
-    """
+def edges_from(declared: Mapping[str, DeclaredEdge]) -> dict[str, EdgeType]:
+    """The edge types by name."""
     edges: dict[str, EdgeType] = {}
     taken = {*declared}
     for name, edge in declared.items():
-        place = f"edges.{name}"
-        _check_name(name, place, misdeclared)
-        attributes = _attributes(place, edge.attributes, misdeclared)
-        for key, ends in (("from", edge.sources), ("to", edge.targets)):
-            for end in ends:
-                if end != ANY:
-                    _check_name(end, f"{place}.{key}", misdeclared)
-        if edge.reverse is not None:
-            _check_reverse(edge, f"{place}.reverse", taken, misdeclared)
-            taken.add(edge.reverse)
-        edges[name] = EdgeType(
-            name,
-            tuple(edge.sources),
-            tuple(edge.targets),
-            attributes,
-            edge.directed,
-            edge.reverse,
-            tuple(edge.discriminator),
-            _defaults(place, edge.defaults, attributes, misdeclared),
-            _graphs(place, edge.graph, misdeclared),
-        )
-    _check_stored(edges, misdeclared)
+        _check_name(f"edges.{name}", name)
+        with below(f"edges.{name}"):
+            edges[name] = _edge(name, edge)
+            if edge.reverse is not None:
+                if edge.reverse in taken:
+                    raise Unfit("reverse", f"{edge.reverse} is the name of an edge type already")
+                taken.add(edge.reverse)
+    # No two edge types have one gold table: an undirected one has two.
+    owners: dict[str, str] = {}
+    for name, made in edges.items():
+        for table in stored_in(made):
+            owner = owners.setdefault(table, name)
+            if owner != name:
+                raise Unfit(f"edges.{name}", f"{table} would be the gold table of {owner}, too")
     return edges
 
 
-def _check_reverse(
-    edge: DeclaredEdge, place: str, taken: Collection[str], misdeclared: Misdeclared
-) -> None:
-    """Make sure that the reverse of an edge type can be: ``taken`` are the names of other edge types and reverses."""
-    assert edge.reverse is not None
-    _check_name(edge.reverse, place, misdeclared)
-    if not edge.directed:
-        fault = "is for directed edges; the two directions of an undirected one are one type"
-        raise misdeclared(place, fault)
-    if edge.reverse in taken:
-        raise misdeclared(place, f"{edge.reverse} is the name of an edge type already")
+def _edge(name: str, edge: DeclaredEdge) -> EdgeType:
+    attributes = _attributes(edge.attributes)
+    for key, ends in (("from", edge.sources), ("to", edge.targets)):
+        for end in ends:
+            if end != ANY:
+                _check_name(key, end)
+    if edge.reverse is not None:
+        _check_name("reverse", edge.reverse)
+        if not edge.directed:
+            fault = "is for directed edges; the two directions of an undirected one are one type"
+            raise Unfit("reverse", fault)
+    return EdgeType(
+        name,
+        tuple(edge.sources),
+        tuple(edge.targets),
+        attributes,
+        edge.directed,
+        edge.reverse,
+        tuple(edge.discriminator),
+        _defaults(edge.defaults, attributes),
+        _graphs(edge.graph),
+    )
 
 
-def _check_stored(edges: Mapping[str, EdgeType], misdeclared: Misdeclared) -> None:
-    """Make sure that no two edge types have one gold table: an undirected one has two."""
-    owners: dict[str, str] = {}
-    for edge in edges.values():
-        for table in stored_in(edge):
-            owner = owners.setdefault(table, edge.name)
-            if owner != edge.name:
-                fault = f"{table} would be the gold table of {owner}, too"
-                raise misdeclared(f"edges.{edge.name}", fault)
-
-
-def baseline_from(declared: Mapping[str, str], misdeclared: Misdeclared) -> dict[str, int]:
-    """By partition, the last tid that a restored backup holds.
-
-    Raises:
-        FeedMisdeclared: something in it is no number.
-    """
+def baseline_from(declared: Mapping[str, str]) -> dict[str, int]:
+    """By partition, the last tid that a restored backup holds."""
     for partition, tid in declared.items():
         place = f"baseline.{partition}"
         if not re.fullmatch(r"[1-9]\d{0,17}", partition):
-            raise misdeclared(place, "a partition is a number from 1 on")
+            raise Unfit(place, "a partition is a number from 1 on")
         if not re.fullmatch(r"\d{1,18}", tid):
-            raise misdeclared(place, f"{tid!r} is no tid: the LastTid of the backup's metadata")
+            raise Unfit(place, f"{tid!r} is no tid: the LastTid of the backup's metadata")
     return {partition: int(tid) for partition, tid in declared.items()}
 
 
-def _attributes(place: str, declared: dict[str, str], misdeclared: Misdeclared) -> dict[str, str]:
-    place = f"{place}.attributes"
-    attributes = TableDeclarations(misdeclared).columns(
-        place, declared, attribute_type, ATTRIBUTE_TYPES
-    )
-    for name in attributes:
-        # The messages' attributes of these names get the other ones, on vertices and edges alike.
-        if name.lower() in OWN_COLUMNS:
-            fault = f"is the name of a column that gold has anyway: declare it as content_{name}"
-            raise misdeclared(f"{place}.{name}", fault)
+def _attributes(declared: Mapping[str, str]) -> dict[str, str]:
+    with below("attributes"):
+        attributes = columns_from(declared, attribute_type, ATTRIBUTE_TYPES)
+        for name in attributes:
+            # The messages' attributes of these names get the other ones, on vertices and edges alike.
+            if name.lower() in OWN_COLUMNS:
+                fault = "is the name of a column that gold has anyway: declare it as content_"
+                raise Unfit(name, f"{fault}{name}")
     return attributes
 
 
-def _graphs(place: str, declared: Sequence[str], misdeclared: Misdeclared) -> tuple[str, ...]:
+def _graphs(declared: Sequence[str]) -> tuple[str, ...]:
     for name in declared:
-        _check_name(name, f"{place}.graph", misdeclared)
+        _check_name("graph", name)
     if len(declared) > 1 and GLOBAL in declared:
-        raise misdeclared(f"{place}.graph", "a GLOBAL type is one for all graphs: name that alone")
+        raise Unfit("graph", "a GLOBAL type is one for all graphs: name that alone")
     return tuple(declared)
 
 
-def _defaults(
-    place: str, declared: dict[str, str], attributes: Mapping[str, str], misdeclared: Misdeclared
-) -> dict[str, str]:
+def _defaults(declared: Mapping[str, str], attributes: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for name, text in declared.items():
-        _check_attribute(f"{place}.defaults", name, attributes, misdeclared)
+        if name not in attributes:
+            fault = f"{name!r} is not among the type's attributes{did_you_mean(name, attributes)}"
+            raise Unfit("defaults", fault, attributes)
         canonical = column_type(attributes[name]).judge(text)
         if canonical is None:
-            raise misdeclared(f"{place}.defaults.{name}", f"{text!r} is no {attributes[name]}")
+            raise Unfit(f"defaults.{name}", f"{text!r} is no {attributes[name]}")
         found[name] = canonical
     return found
 
 
-def _check_attribute(
-    place: str, name: str, attributes: Mapping[str, str], misdeclared: Misdeclared
-) -> None:
-    if name not in attributes:
-        fault = f"{name!r} is not among the type's attributes{did_you_mean(name, attributes)}"
-        raise misdeclared(place, fault, attributes)
-
-
-def _check_name(name: str, place: str, misdeclared: Misdeclared) -> None:
+def _check_name(key: str, name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise misdeclared(place, f"{name!r} is no name: letters, digits and _")
-
-
-# The types of TigerGraph's attributes as a feed file declares them: TigerGraph's own names, or Spark SQL's.
+        raise Unfit(key, f"{name!r} is no name: letters, digits and _")
 
 
 ATTRIBUTE_TYPES: Final = (
@@ -183,11 +146,7 @@ _FIELD: Final = re.compile(r"(\w+)\s*[: ]\s*(.+)", re.DOTALL)
 
 
 def attribute_type(text: str) -> str:
-    """Give an attribute's type, TigerGraph's or Spark SQL's, in the one spelling that Weir has for it.
-
-    Raises:
-        UnknownType: It is none that an attribute can have.
-    """
+    """Give an attribute's type, TigerGraph's or Spark SQL's, in the one spelling that Weir has for it."""
     plain = " ".join(text.lower().split())
     if plain in _SIMPLE:
         return _SIMPLE[plain]

@@ -49,11 +49,7 @@ _TextLoader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile("^<<$"),
 
 
 def read_yaml(file: Path) -> dict[str, object]:
-    """Read one feed file into plain mappings, lists and texts (and None where nothing was written).
-
-    Raises:
-        FeedMisdeclared: It cannot be read, is not YAML, names a key twice, or is not a mapping.
-    """
+    """Read one feed file into plain mappings, lists and texts (and None where nothing was written)."""
     try:
         content = yaml.load(file.read_text(encoding="utf-8-sig"), _TextLoader)
     except OSError as fault:

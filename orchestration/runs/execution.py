@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import dagster as dg
@@ -15,10 +15,7 @@ from assets.quarantine.records import Quarantine, Records
 from assets.quarantine.words import record_line
 from assets.storage.lake import Lake
 from assets.storage.step_faults import fault_in_words
-from orchestration import definitions
-from orchestration.automation.jobs import job_name
 from orchestration.console import begin, say
-from orchestration.definitions import tables_in_gold
 from orchestration.observability.run_tags import RANGE, tags_of
 from orchestration.runs import history, planning
 from orchestration.runs.history import OF_LOCATION, kept_open
@@ -28,12 +25,18 @@ from orchestration.runs.summary import IN_ALL
 from transforms.feed.feed import Feed
 
 RANGE_START, RANGE_END = RANGE
+SHOWN = 50
+"""How many records that are repaired, and that are not, are named at most."""
+
+JobOf = Callable[[Feed, Lake, Mapping[str, dg.LoggerDefinition]], dg.JobDefinition]
+"""Makes the job that brings a feed to gold, of the definitions that the code location has."""
 
 
 def run_plans(
     plans: Sequence[Plan],
     lake: Lake,
     instance: dg.DagsterInstance,
+    job_of: JobOf,
     rest: Callable[[Plan], Plan] | None = None,
 ) -> list[Outcome]:
     """Run every plan, each in one Dagster run; a failed feed does not stop the others, and a signal stops all.
@@ -41,80 +44,52 @@ def run_plans(
     ``instance``: whose history the runs are in. ``rest`` gives a second plan, once the first is run, for windows that
     only reading has brought to light.
     """
+
+    def run(plan: Plan, outcome: Outcome) -> None:
+        if plan.windows:
+            # The job has the plan's windows alone: Dagster stores two events for each asset and window of a range.
+            running = replace(plan.feed.running, windows=tuple(plan.windows))
+            job = job_of(replace(plan.feed, running=running), lake, {"console": progress_lines})
+            run_windows(plan, outcome, job, instance)
+
     history.begin_batches()
-    defs = _definitions(plans, lake)
     outcomes: list[Outcome] = []
     with kept_open():
         for plan in plans:
-            outcomes.append(_outcome_of(plan, lake, defs, instance, rest))
-            if outcomes[-1].is_stopped:
+            outcomes.append(outcome := Outcome(plan))
+            run(plan, outcome)
+            if rest and not outcome.failed:
+                try:
+                    run(rest(plan), outcome)
+                except (
+                    Exception
+                ) as fault:  # whatever it is, the other feeds have nothing to do with it
+                    outcome.errors.append(fault_in_words(fault))
+            if outcome.is_stopped:
                 break
     for plan in plans[len(outcomes) :]:
         say(f"{plan.feed.name}: not run, because this run was stopped")
     return outcomes
 
 
-def _outcome_of(
-    plan: Plan,
-    lake: Lake,
-    defs: dg.Definitions,
-    instance: dg.DagsterInstance,
-    rest: Callable[[Plan], Plan] | None,
-) -> Outcome:
-    """Run one feed's plan, and then the plan that ``rest`` gives."""
-    outcome = Outcome(plan)
-    run_windows(plan, outcome, defs, instance)
-    if rest and not outcome.failed:
-        try:
-            left = rest(plan)
-            if left.windows:
-                run_windows(left, outcome, _definitions([left], lake), instance)
-        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
-            outcome.errors.append(fault_in_words(fault))
-    return outcome
-
-
-def _definitions(plans: Sequence[Plan], lake: Lake) -> dg.Definitions:
-    """The feeds with the windows of their plans alone.
-
-    Dagster stores two events for each asset and window of a run's range, so that none is to lie in it that has nothing.
-    """
-    feeds = [
-        replace(plan.feed, running=replace(plan.feed.running, windows=tuple(plan.windows)))
-        for plan in plans
-    ]
-    nodes = {feed.name: tables_in_gold(lake, feed).values() for feed in feeds}
-    return definitions.build(feeds, lake, {"console": progress_lines}, nodes)
-
-
 def run_windows(
-    plan: Plan, outcome: Outcome, defs: dg.Definitions, dagster_instance: dg.DagsterInstance
+    plan: Plan, outcome: Outcome, job: dg.JobDefinition, instance: dg.DagsterInstance
 ) -> None:
     """Run the plan's windows in one Dagster run, and add to the outcome what comes of it."""
-    if not plan.windows:
-        return
     first, last = plan.windows[0], plan.windows[-1]
     noun = "window" if first == last else "windows"
     say(f"{plan.feed.name}: {noun} {first_and_last(plan.windows)}")
-    result = defs.resolve_job_def(job_name(plan.feed)).execute_in_process(
-        instance=dagster_instance,
+    range_tags = {RANGE_START: first, RANGE_END: last}
+    result = job.execute_in_process(
+        instance=instance,
         raise_on_error=False,
         run_config={"loggers": {"console": {}}},
-        tags={
-            **OF_LOCATION,
-            **tags_of(plan.feed, first, last),
-            RANGE_START: first,
-            RANGE_END: last,
-        },
+        tags={**OF_LOCATION, **tags_of(plan.feed, first, last), **range_tags},
     )
     gather(result, outcome)
 
 
-# Windows of records that were repaired, run again through the same assets as ever.
-
-
-SHOWN = 50
-"""So many records that are repaired, and that are not, are named at most."""
+# Records that were repaired: their windows run again.
 
 
 def replayed(
@@ -122,18 +97,12 @@ def replayed(
     feed: Feed,
     windows: Collection[str],
     instance: dg.DagsterInstance,
+    job_of: JobOf,
 ) -> list[Outcome]:
-    """Run these windows, and those that wait anyway: after a change of the feed file gold waits for all of them.
-
-    ``instance``: whose history the run is in.
-    """
+    """Run these windows, and those that wait anyway: after a change of the feed file gold waits for all of them."""
     unfinished = progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     plan = bounded(feed, {*windows, *unfinished})
-
-    def rest(done: Plan) -> Plan:
-        return planning.rest(lake, done)
-
-    return run_plans([plan], lake, instance, rest)
+    return run_plans([plan], lake, instance, job_of, lambda done: planning.rest(lake, done))
 
 
 def outcome_lines(now: Quarantine, chosen: Records) -> tuple[list[str], list[str]]:
@@ -157,51 +126,27 @@ def _named(what: str, records: Records) -> Iterator[str]:
 # Dagster's events as lines for a person at a terminal: one per step, and what the steps themselves say.
 
 
-class StepsOnly(logging.Filter):
-    """Lets through what Weir's own steps log; Dagster's events are for the UI."""
+class Terminal(logging.Handler):
+    """Prints what Weir's own steps log; Dagster's events are for the UI, and a step's start for those who wait."""
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """True for a line that a step logged itself; a step's start is noted for those who wait."""
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line of progress, or none."""
         meta = getattr(record, "dagster_meta", {}) or {}
         event, step = meta.get("dagster_event"), meta.get("step_key")
         if event is not None and event.event_type_value == "STEP_START" and step:
-            begin(f"working on {asset_of(step)}")
-        text = str(meta.get("orig_message", ""))
+            # bronze__shop is the step that makes bronze.shop.
+            begin(f"working on {re.sub(r'__?', '.', step, count=1)}")
+        text = str(meta.get("orig_message", record.getMessage()))
         # The summary says which check failed, what was left as it was because of it, and what all came to.
         is_consequence = text.startswith(("Dependencies for step", IN_ALL))
-        of_step = event is None and step is not None and record.levelno >= logging.INFO
-        return of_step and not is_consequence
-
-
-def asset_of(step: str) -> str:
-    """A step's name as the table that it makes: ``bronze__shop`` is bronze.shop."""
-    return re.sub(r"__?", ".", step, count=1)
-
-
-class PlainLine(logging.Formatter):
-    """The message alone, with a word in front where it is a warning."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """One line."""
-        meta = getattr(record, "dagster_meta", {}) or {}
-        text = str(meta.get("orig_message", record.getMessage()))
-        return f"  {'warning: ' if record.levelno >= logging.WARNING else ''}{text}"
-
-
-class Terminal(logging.Handler):
-    """Prints every record that it gets."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """One line of progress."""
-        say(self.format(record))
+        is_told = event is None and step is not None and record.levelno >= logging.INFO
+        if is_told and not is_consequence:
+            say(f"  {'warning: ' if record.levelno >= logging.WARNING else ''}{text}")
 
 
 @dg.logger({}, description="One line per step on standard error.")
 def progress_lines(init_context: dg.InitLoggerContext) -> logging.Logger:
     """The logger of ``weir run``."""
     logger = logging.Logger("weir", level=logging.DEBUG)
-    handler = Terminal()
-    handler.setFormatter(PlainLine())
-    handler.addFilter(StepsOnly())
-    logger.addHandler(handler)
+    logger.addHandler(Terminal())
     return logger

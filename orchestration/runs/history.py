@@ -109,9 +109,8 @@ def on_the_timeline(instance: dg.DagsterInstance) -> dg.DagsterInstance:
     return instance
 
 
-# Dagster's SQLite files while a run writes them: kept open, so that an entry costs no wait for the disk.
-# Dagster opens and closes a file for each of the hundreds of entries of a run. The last one who closes a file in WAL
-# mode has to bring it up to date and wait for the disk, which takes longer than the work on a small window.
+# Dagster opens and closes an SQLite file for each of the hundreds of entries of a run. Who closes one last in WAL mode
+# has to bring it up to date and wait for the disk, which takes longer than the work on a small window.
 
 
 @contextmanager
@@ -150,21 +149,14 @@ def _look(connection: sqlite3.Connection) -> None:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
 
-# Dagster's events about many windows, stored together: in one transaction, not one for each.
-# A run over a range has two events for each of its assets and windows, also for windows in which nothing has landed:
-# Dagster takes a backfill for failed that does not materialize each of its partitions. Its storage on Postgres takes
-# a batch of such events; that on SQLite, which Dagster has by default, opens and commits two files for each event.
-
-
-SIZE: Final = "DAGSTER_EVENT_BATCH_SIZE"
-"""Dagster's own variable: it hands over events in batches only where this says of how many they are."""
-
-MANY: Final = 1_000
+# A run over a range has two events for each of its assets and windows. Dagster's storage on Postgres takes a batch of
+# them; that on SQLite, which Dagster has by default, opens and commits two files for each event.
 
 
 def begin_batches() -> None:
     """Let Dagster store events in batches, for as long as this process lives."""
-    os.environ.setdefault(SIZE, str(MANY))
+    # Dagster hands them over in batches only where its own variable says how large these are.
+    os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "1000")
     SqliteEventLogStorage.store_event_batch = store_together  # type: ignore[assignment,method-assign]
 
 

@@ -96,11 +96,7 @@ _FORMS: Final = {
 
 
 def asked_windows(feed: Feed, text: str, now: datetime) -> AskedWindows:
-    """What the text asks of a feed; ``now``, in UTC, is where the last hours or days end.
-
-    Raises:
-        WindowOutOfRange: it has none of the forms that may be written.
-    """
+    """What the text asks of a feed; ``now``, in UTC, is where the last hours or days end."""
     typed = text.strip()
     if found := _LAST.fullmatch(typed):
         return _last(feed, text, found[1], now)
@@ -155,7 +151,6 @@ def _refused(feed: Feed, text: str, fault: str) -> WindowOutOfRange:
 
 
 # Which windows are due: those with something new in the landing, and those that an earlier run did not finish.
-# Planning asks and never writes, and needs no Spark session: what is new is read by the bronze asset.
 
 
 LOOK_SECONDS = 5.0

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import dagster as dg
+
 from assets.executors.choice import EXECUTOR, IN_PROCESS, SPARK
 from assets.feed_assets import table_name_of
 from assets.gold.range_deletes import RangeDeleteEffect, effect_lines
@@ -52,12 +54,10 @@ def summary_table(outcomes: Sequence[Outcome]) -> Grid:
     """A line for each table of which something came."""
     table = Grid()
     table.column("table", "never")
-    # A response without events is a record, and has nothing to show.
     lines = [
         (f"{outcome.plan.feed.name}.{name}", line)
         for outcome in outcomes
-        for name, line in sorted(table_lines(outcome).items())
-        if line != TableLine()
+        for name, line in lines_with_events(outcome).items()
     ]
     heads = [
         head
@@ -76,7 +76,9 @@ def summary_table(outcomes: Sequence[Outcome]) -> Grid:
 def effects_in_words(outcome: Outcome) -> Iterator[str]:
     """What deletes of many rows at once did to the run's gold tables."""
     for made in gold_tables(outcome):
-        for text in effect_lines(_range_deletes(made)):
+        changes = made["range_deletes"]
+        assert isinstance(changes, list)
+        for text in effect_lines(tuple(RangeDeleteEffect(**one) for one in changes)):
             yield f"{outcome.plan.feed.name}.{made['name']}: {text}"
 
 
@@ -92,18 +94,15 @@ def new_in_stream(outcome: Outcome) -> Iterator[str]:
 
 def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
     """Print how many checks passed, and lines for each that did not."""
-    checks = [(outcome.plan.feed.name, check) for outcome in outcomes for check in outcome.checks]
+    checks = [check for outcome in outcomes for check in outcome.checks]
     if not checks:
         return
-    failed = [(feed, check) for feed, check in checks if is_blocked(check)]
-    warned = [(feed, check) for feed, check in checks if not check.passed and not is_blocked(check)]
-    passed = len(checks) - len(failed) - len(warned)
-    sheet.line(
-        f"checks: {passed:,} passed, {counted(len(warned), 'warning')}, {len(failed):,} failed"
-    )
+    sheet.line(checks_in_words(checks))
+    failed = [check for check in checks if is_blocked(check)]
+    warned = [check for check in checks if not check.passed and not is_blocked(check)]
     left = [f"gold.{one.plan.feed.name}" for one in outcomes if _has_stopped_gold(one)]
     for word, color, not_passed in (("failed", "red", failed), ("warning", "yellow", warned)):
-        for _, check in not_passed:
+        for check in not_passed:
             where = table_name_of(check.asset_key.path)
             sheet.line(f"  {word}: {where}: {check.check_name}", color)
             for line in filter(None, (check.description or "").splitlines()):
@@ -123,20 +122,8 @@ def _has_stopped_gold(outcome: Outcome) -> bool:
     )
 
 
-def _range_deletes(table: Mapping[str, object]) -> tuple[RangeDeleteEffect, ...]:
-    changes = table["range_deletes"]
-    assert isinstance(changes, list)
-    return tuple(RangeDeleteEffect(**one) for one in changes)
-
-
-# The numbers of a run's summary: one line per table, counted from what the assets report.
-
-
 IN_ALL = "In all,"
 """How a line of the log begins that sums a run up: `weir run` prints a table instead."""
-
-SHOWN = 4
-"""So many tables are named of those that Spark made."""
 
 
 @dataclass(slots=True)
@@ -165,16 +152,14 @@ def table_lines(outcome: Outcome) -> dict[str, TableLine]:
     quarantine.
     """
     lines: dict[str, TableLine] = {}
-    for path, values in outcome.metadata:
-        if path[0] == "silver":
-            for account in _accounts(values):
-                line = lines.setdefault(str(account["table"] or "(no table)"), TableLine())
-                line.events += _int(account["events"])
-                line.changes += _int(account["changes"])
-                line.duplicates += _int(account["duplicates"])
-                line.quarantined += _int(account["quarantined"]) + _int(account["too_late"])
-                line.control += _int(account["control"])
-                line.held += _int(account["held"])
+    for account in accounts_of(outcome):
+        line = lines.setdefault(str(account["table"] or "(no table)"), TableLine())
+        line.events += _int(account["events"])
+        line.changes += _int(account["changes"])
+        line.duplicates += _int(account["duplicates"])
+        line.quarantined += _int(account["quarantined"]) + _int(account["too_late"])
+        line.control += _int(account["control"])
+        line.held += _int(account["held"])
     for table in gold_tables(outcome):
         line = lines.setdefault(str(table["name"]), TableLine())
         line.in_gold_already += _int(table["in_gold_already"])
@@ -182,11 +167,15 @@ def table_lines(outcome: Outcome) -> dict[str, TableLine]:
     return lines
 
 
+def lines_with_events(outcome: Outcome) -> dict[str, TableLine]:
+    """The lines of which something came, by name: a response without events is a record, and has nothing to show."""
+    lines = sorted(table_lines(outcome).items())
+    return {name: line for name, line in lines if line != TableLine()}
+
+
 def lines_in_words(outcome: Outcome) -> Iterator[str]:
     """The same for the run's log in Dagster's pages: a line for each table with events, who did it, and the checks."""
-    for name, line in sorted(table_lines(outcome).items()):
-        if line == TableLine():
-            continue
+    for name, line in lines_with_events(outcome).items():
         already = f" ({line.in_gold_already:,} in gold already)" if line.in_gold_already else ""
         yield (
             f"{IN_ALL} {outcome.plan.feed.name}.{name}: {counted(line.events, 'source event')}"
@@ -200,10 +189,15 @@ def lines_in_words(outcome: Outcome) -> Iterator[str]:
         )
     for text in executors_in_words([outcome]):
         yield f"{IN_ALL} {text}"
-    failed = sum(is_blocked(check) for check in outcome.checks)
-    warned = sum(not check.passed for check in outcome.checks) - failed
-    passed = len(outcome.checks) - failed - warned
-    yield f"{IN_ALL} checks: {passed:,} passed, {counted(warned, 'warning')}, {failed:,} failed"
+    yield f"{IN_ALL} {checks_in_words(outcome.checks)}"
+
+
+def checks_in_words(checks: Sequence[dg.AssetCheckEvaluation]) -> str:
+    """How many checks passed, only warned, and failed."""
+    failed = sum(is_blocked(check) for check in checks)
+    warned = sum(not check.passed for check in checks) - failed
+    passed = len(checks) - failed - warned
+    return f"checks: {passed:,} passed, {counted(warned, 'warning')}, {failed:,} failed"
 
 
 def executors(outcome: Outcome) -> dict[str, str]:
@@ -221,7 +215,8 @@ def executors_in_words(outcomes: Sequence[Outcome]) -> Iterator[str]:
     who = {name: words for outcome in outcomes for name, words in executors(outcome).items()}
     by_spark = [name for name, words in who.items() if SPARK in words]
     if by_spark and {*who.values()} != {SPARK}:
-        yield f"executor: {IN_PROCESS}; {SPARK} for {_in_short(by_spark)}"
+        more = f" and {len(by_spark) - 4:,} more" if len(by_spark) > 4 else ""
+        yield f"executor: {IN_PROCESS}; {SPARK} for {', '.join(by_spark[:4])}{more}"
     elif who:
         yield f"executor: {SPARK if by_spark else IN_PROCESS}"
 
@@ -235,23 +230,9 @@ def gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
             yield from tables
 
 
-def _in_short(names: Sequence[str]) -> str:
-    rest = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-def _accounts(values: Mapping[str, object]) -> list[dict[str, object]]:
-    accounts = values["accounts"]
-    assert isinstance(accounts, list)
-    return accounts
-
-
 def _int(value: object) -> int:
     assert isinstance(value, int)
     return value
-
-
-# What a run's summary says of tables that have events and no gold: their names, and the lines that declare them.
 
 
 def show_without_gold(lake: Lake, outcomes: Sequence[Outcome], feeds: Path, sheet: Sheet) -> None:
@@ -264,7 +245,7 @@ def show_without_gold(lake: Lake, outcomes: Sequence[Outcome], feeds: Path, shee
 def without_gold(lake: Lake, outcome: Outcome, feeds: Path) -> Iterator[str]:
     """The lines for one feed: that it has no gold, which tables wait, and what to paste."""
     feed, quarantined = outcome.plan.feed, quarantined_whole(outcome)
-    waiting = Waiting.of(_accounts_of_run(outcome))
+    waiting = Waiting.of(accounts_of(outcome))
     if (waiting.changes or quarantined) and not any(gold_tables(outcome)):
         yield f"{feed.name}: this run made no gold."
     yield from in_words(lake, feed, waiting, feeds)
@@ -279,7 +260,7 @@ def quarantined_whole(outcome: Outcome) -> dict[str, int]:
     """The events of undeclared tables of which all went to quarantine, by the source's name."""
     quarantined: dict[str, int] = {}
     taken = set()
-    for account in _accounts_of_run(outcome):
+    for account in accounts_of(outcome):
         name = str(account["source_table"] or "")
         if account["declared"] is not None or not name or account["changes"]:
             taken.add(name)
@@ -288,7 +269,8 @@ def quarantined_whole(outcome: Outcome) -> dict[str, int]:
     return {name: count for name, count in sorted(quarantined.items()) if name not in taken}
 
 
-def _accounts_of_run(outcome: Outcome) -> Iterator[Mapping[str, object]]:
+def accounts_of(outcome: Outcome) -> Iterator[Mapping[str, object]]:
+    """Silver's accounts of the run: of each window and table what became of its events."""
     for path, values in outcome.metadata:
         accounts = values.get("accounts") if path[0] == "silver" else None
         if isinstance(accounts, list):

@@ -16,7 +16,6 @@ from orchestration.feeds.expectations import suites_from
 from orchestration.feeds.load import load_feed
 from orchestration.feeds.yaml_files import read_yaml
 from tests.expectations.rules_in_docs import table
-from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import DeclaredExpectation
 
 # Great Expectations and what it imports use names that Python is about to drop.
@@ -87,11 +86,7 @@ def declared(said: str, column: str | None, folder: Path) -> DeclaredExpectation
     part = f"table: [{said}]" if column is None else f"columns: {{{column}: [{said}]}}"
     file = folder / "suite.yaml"
     file.write_text(f"gold: {{orders: {{{part}}}}}\n")
-
-    def misdeclared(key: str, fault: str, known: object = ()) -> FeedMisdeclared:
-        return FeedMisdeclared(str(file), key, fault)
-
-    (suite,) = suites_from(read_yaml(file), str(file), misdeclared)
+    (suite,) = suites_from(read_yaml(file), str(file))
     (one,) = suite.expectations
     return one
 

@@ -13,7 +13,7 @@ from assets.onboarding import preview, sample
 from assets.onboarding.preview import Preview
 from assets.onboarding.sample import refuse_empty, sample_landing
 from orchestration.cli import onboard
-from orchestration.cli.onboard import address_of
+from orchestration.cli.onboard import Request, address_of
 from transforms.feed.feed import Feed
 from transforms.onboarding.proposal import Proposal
 from transforms.onboarding.recognition import Evidence, proposal_of_records
@@ -53,7 +53,7 @@ def onboarded(
     landing: str, format_name: str | None = None, files: str | None = None, objects: int = 50
 ) -> Onboarded:
     """What `weir onboard` finds in a landing."""
-    address = address_of(landing, files, None, Path("/nowhere/feeds"))
+    address = address_of(Request(landing, Path("/nowhere/feeds"), files=files))
     found = sample_landing(
         Feed(address.name, "", address.landing, files=address.files or "**"),
         objects,

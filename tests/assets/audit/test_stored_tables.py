@@ -12,7 +12,6 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from assets.audit import stored_tables
 from assets.storage.lake import Lake, Layer
 from orchestration import definitions
-from orchestration.automation.ui_jobs import data_docs_name
 from orchestration.cli import data_docs
 from orchestration.cli.options import Place
 from orchestration.resources import lake_of
@@ -94,7 +93,7 @@ def test_the_command_ends_with_1_and_shows_what_is_broken_on_pages(
 
 
 def test_the_job_fails_and_says_what_is_broken(lake: Lake, feed: Feed) -> None:
-    job = definitions.build([feed], lake).resolve_job_def(data_docs_name(feed))
+    job = definitions.build([feed], lake).resolve_job_def(f"{feed.name}_data_docs")
     with dg.DagsterInstance.ephemeral() as instance:
         assert job.execute_in_process(instance=instance).success
         damage(lake)

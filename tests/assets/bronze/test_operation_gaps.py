@@ -15,6 +15,7 @@ from assets.bronze import asset, checks
 from assets.bronze.checks import Counting, Gap, bronze_check_specs, operation_gaps_in
 from assets.storage import in_process_table
 from assets.storage.lake import Lake, Layer
+from orchestration.definitions import job_to_gold
 from orchestration.resources import lake_of
 from orchestration.runs import execution
 from orchestration.runs.planning import Plan
@@ -126,7 +127,9 @@ def test_a_run_reports_the_gap_and_goes_on(tmp_path: Path) -> None:
     feed = replace(ASKED, landing=str(tmp_path / "drops"), tables={"pets": PETS})
     with dg.DagsterInstance.ephemeral() as instance:
         tables = lake_of(str(tmp_path / "tables"))
-        (outcome,) = execution.run_plans([Plan(feed, [WINDOW], [], [])], tables, instance)
+        (outcome,) = execution.run_plans(
+            [Plan(feed, [WINDOW], [], [])], tables, instance, job_to_gold
+        )
     assert not outcome.failed
     (check,) = [one for one in outcome.checks if one.asset_key.path[0] == "bronze"]
     assert (check.passed, check.check_name) == (False, "operation_counts_have_no_gap")

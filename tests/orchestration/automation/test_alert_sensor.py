@@ -12,7 +12,6 @@ from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from orchestration import definitions
 from orchestration.automation import alert_sensor
-from orchestration.automation.jobs import job_name
 from orchestration.observability.run_tags import RANGE
 from orchestration.resources import lake_of
 from tests.services.mail import free_port
@@ -77,7 +76,7 @@ class Ticks:
 
 
 def run(lake: Lake, feed: Feed, instance: dg.DagsterInstance, *, fails: bool) -> str:
-    job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
+    job = definitions.job_to_gold(feed, lake)
     tags = dict.fromkeys(RANGE, WINDOW)
 
     def ran() -> dg.ExecuteInProcessResult:
@@ -192,19 +191,3 @@ def test_without_a_hook_the_sensor_is_off_and_says_so(
     assert Ticks(instance)() == "nobody is told: WEIR_ALERTS is not set"
     monkeypatch.setenv("WEIR_ALERTS", "http://127.0.0.1/")
     assert alert_sensor.build().default_status == dg.DefaultSensorStatus.RUNNING
-
-
-@pytest.mark.parametrize(
-    ("tags", "selection", "feed"),
-    [
-        ({"feed": "shop"}, ["bronze/zoo"], "shop"),
-        ({}, ["bronze/zoo", "silver/zoo"], "zoo"),
-        ({}, [], "a_job"),
-    ],
-)
-def test_the_feed_of_a_run_is_in_its_tag_or_its_assets(
-    tags: dict[str, str], selection: list[str], feed: str
-) -> None:
-    keys = frozenset(dg.AssetKey(name.split("/")) for name in selection)
-    made = dg.DagsterRun(job_name="a_job", tags=tags, asset_selection=keys)
-    assert alert_sensor.feed_of(made) == feed

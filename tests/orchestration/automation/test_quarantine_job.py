@@ -202,53 +202,45 @@ def test_a_repaired_payload_can_be_left_to_the_next_run(
     assert not instance.get_runs(dg.RunsFilter(job_name="zoo_to_gold"))
 
 
-def test_a_payload_that_would_be_refused_again_is_recorded_by_force(
+def test_a_payload_that_would_be_quarantined_again_is_recorded_by_force_alone(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     wrong = ids(lake, feed)[2]
-    form = {"action": "replay", "ids": [wrong], "repaired_payload": OTHER, "reason": "as it is"}
-    refused = failure_of(launch(lake, feed, instance, **form))
-    assert "would be quarantined, too: value_does_not_fit" in refused
-    assert len(quarantine_of(lake, feed).open) == 3
+    form = {"action": "replay", "ids": [wrong], "repaired_payload": OTHER}
+    assert "say why in the field reason" in failure_of(launch(lake, feed, instance, **form))
+    form["reason"] = "as it is"
+    assert "would be quarantined, too: value_does_not_fit" in failure_of(
+        launch(lake, feed, instance, **form)
+    )
+    assert planning.due(lake, feed).windows == []
     assert launch(lake, feed, instance, **form, force=True, later=True).success
     (record,) = [one for one in quarantine_of(lake, feed).open if one.id.startswith(wrong)]
     assert record.replacement is not None
     assert record.replacement.payload == OTHER.encode()
 
 
-@pytest.mark.parametrize(
-    ("form", "fault"),
-    [
-        ({"action": "dismiss", "reason": "x"}, "say which records, in ids or all_of_reason"),
-        ({"action": "show", "ids": ["zz"]}, "no record of quarantine has an id that begins with"),
-        (
-            {"action": "replay", "all_of_reason": "damaged"},
-            "no open record has the reason 'damaged'",
-        ),
-        ({"ids": ["a"], "all_of_reason": "b"}, "say ids or all_of_reason, not both"),
-        (
-            {"action": "list", "repaired_payload": "{}"},
-            "a repaired_payload is for the action replay",
-        ),
-        ({"action": "replay", "all_of_reason": "damaged_record", "force": True}, "force goes with"),
-        ({"action": "replay", "all_of_reason": "damaged_record", "later": True}, "later goes with"),
-        (
-            {"action": "dismiss", "all_of_reason": "damaged_record", "state": "all", "reason": "x"},
-            "state: all is for the action list",
-        ),
-        ({"ids": ["a"], "state": "too_late"}, "state: too_late is for the action list without ids"),
-        (
-            {"action": "replay", "all_of_reason": "value_does_not_fit", "repaired_payload": "{}"}
-            | {"reason": "x"},
-            "a repaired_payload is of one record",
-        ),
-    ],
-)
+DAMAGED = {"all_of_reason": "damaged_record"}
+UNFIT_ONES = {"all_of_reason": "value_does_not_fit", "reason": "x"}
+REFUSED: list[tuple[str, dict[str, Any]]] = [
+    ("say which records, in ids or all_of_reason", {"action": "dismiss", "reason": "x"}),
+    ("no record of quarantine has an id that begins with", {"action": "show", "ids": ["zz"]}),
+    ("no open record has the reason 'damaged'", {"action": "replay", "all_of_reason": "damaged"}),
+    ("say ids or all_of_reason, not both", {"ids": ["a"], "all_of_reason": "b"}),
+    ("a repaired_payload is for the action replay", {"action": "list", "repaired_payload": "{}"}),
+    ("force goes with", {"action": "replay", **DAMAGED, "force": True}),
+    ("later goes with", {"action": "replay", **DAMAGED, "later": True}),
+    ("state: all is for the action list", {"action": "dismiss", **DAMAGED, "state": "all"}),
+    ("state: too_late is for the action list without ids", {"ids": ["a"], "state": "too_late"}),
+    ("is of one record", {"action": "replay", "repaired_payload": "{}", **UNFIT_ONES}),
+]
+
+
 def test_a_form_that_asks_for_nothing_that_can_be_done_is_refused(
-    lake: Lake, feed: Feed, instance: dg.DagsterInstance, form: dict[str, Any], fault: str
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     before = [*quarantine_of(lake, feed).records]
-    result = launch(lake, feed, instance, **form)
-    assert not result.success
-    assert fault in failure_of(result)
+    for fault, form in REFUSED:
+        result = launch(lake, feed, instance, **form)
+        assert not result.success
+        assert fault in failure_of(result)
     assert [*quarantine_of(lake, feed).records] == before

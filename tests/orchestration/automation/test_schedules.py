@@ -180,14 +180,10 @@ def test_a_landing_that_cannot_be_read_leaves_the_window_that_ended(
     assert tick(5) == [("2025-11-20T04", ["2025-11-20T04"])]
 
 
-def test_it_ticks_in_utc_and_waits_to_be_switched_on() -> None:
+def test_schedules_tick_in_utc_and_wait_to_be_switched_on() -> None:
     feed = Feed("shop", "arcion_s3_json", "/nowhere", window="hour")
-    schedule = schedules.build(feed, lake_of("/nowhere", {}))
-    assert schedule.execution_timezone == "UTC"
-    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
-
-
-def test_compaction_is_once_a_day_and_waits_to_be_switched_on() -> None:
-    schedule = schedules.build_compaction(Feed("shop", "arcion_s3_json", "/nowhere"))
-    assert (schedule.cron_schedule, schedule.execution_timezone) == ("37 3 * * *", "UTC")
-    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+    compaction = schedules.build_compaction(feed)
+    assert compaction.cron_schedule == "37 3 * * *"
+    for schedule in (schedules.build(feed, lake_of("/nowhere", {})), compaction):
+        assert schedule.execution_timezone == "UTC"
+        assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED

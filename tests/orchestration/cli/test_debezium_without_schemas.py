@@ -18,21 +18,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 HOUR = "topics/shop.public.orders/year=2026/month=11/day=20/hour=08"
 OBJECT = f"{HOUR}/shop.public.orders+0+0000000000"
-SCHEMA = [
-    {"field": "id", "type": "int64"},
-    {
-        "field": "amount",
-        "type": "bytes",
-        "name": "org.apache.kafka.connect.data.Decimal",
-        "parameters": {"scale": "2"},
-    },
-    {"field": "created_at", "type": "int64", "name": "io.debezium.time.MicroTimestamp"},
-    {"field": "ordered_on", "type": "int32", "name": "io.debezium.time.Date"},
-    {"field": "ships_at", "type": "int64", "name": "io.debezium.time.MicroTime"},
-    {"field": "quantity", "type": "int32"},
-    {"field": "note", "type": "string"},
-    {"field": "price_cents", "type": "int64"},
-]
 
 
 def order(number: int, unscaled: bytes, **more: object) -> dict[str, Any]:
@@ -179,28 +164,3 @@ def test_what_is_too_large_for_its_type_waits_in_quarantine(
     out = capsys.readouterr().out
     assert "orders: amount is AlQL5AA=, which is no decimal(10,2) in base64" in out
     assert "orders: created_at is 253402300800000000, which is no timestamp in micros" in out
-
-
-def test_records_that_bring_their_schema_keep_deciding_by_it(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With a schema the base64 has the schema's scale, and a count the schema's unit, whatever the file says."""
-    declare(place, "{amount: base64(1), created_at: millis}")
-    sides = [{"field": side, "type": "struct", "fields": SCHEMA} for side in ("before", "after")]
-    schema = {"type": "struct", "fields": sides, "name": "shop.Envelope"}
-    lay(
-        place / "drops" / f"{OBJECT}.json",
-        [{"schema": schema, "payload": one} for one in CHANGES],
-    )
-    assert weir("run") == 0
-    assert gold(capsys) == GOLD
-
-
-def test_the_files_setting_asks_for_key_files(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    declare(place, "")
-    file = place / "feeds/drops.yaml"
-    file.write_text(f"files: '**/*.keys.json'\n{file.read_text()}")
-    weir("run")
-    assert "bronze.drops: 1 new object" in capsys.readouterr().err

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -21,7 +20,6 @@ from assets.landing.objects import reason_to_leave_out
 from assets.quarantine.records import quarantine_of
 from assets.storage.lake import Lake, Layer
 from assets.storage.leases import LEASES
-from orchestration.cli import session
 from orchestration.cli.main import main
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
@@ -74,7 +72,6 @@ def data() -> bytes:
 @pytest.fixture
 def feeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     model_format.register(monkeypatch)
-    monkeypatch.setattr(session, "load_feeds", partial(load_feeds, formats=("telling",)))
     return tmp_path / "feeds"
 
 
@@ -123,7 +120,7 @@ def test_whatever_a_folder_holds_stays_in_the_warehouse_and_does_nothing_at_a_te
     before = {*tmp_path.iterdir()} | {tmp_path / "lake"}
     weir = Commands(feeds, tmp_path / "lake", capsys)
     weir("run")
-    (feed,) = load_feeds(feeds, ("telling",))
+    (feed,) = load_feeds(feeds)
     lake = lake_of(str(tmp_path / "lake"))
     assert objects_of(lake, feed) == {*objects}
     assert gold_of(lake, feed) == {*WHOLE}
@@ -177,7 +174,7 @@ def test_whatever_a_bucket_holds_is_read_by_its_own_key_and_nothing_is_written_e
     lay(feeds, "zoo.yaml", b"format: telling\nlanding: s3://hostile/drops/\n")
     weir = Commands(feeds, "s3://hostile/lake", capsys)
     weir("run")
-    (feed,) = load_feeds(feeds, ("telling",))
+    (feed,) = load_feeds(feeds)
     lake = lake_of("s3a://hostile/lake")
     names = {key.removeprefix("drops/") for key in keys}
     found = objects_of(lake, feed)

@@ -30,6 +30,7 @@ tables:
   customers: {{key: [id], columns: {{id: int, name: string, email: string}}}}
 """
 WINDOW = "2025-11-20T03"
+TABLES = ("bronze.zoo", "gold.zoo.pets", "silver.zoo")
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +46,7 @@ def place(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("WEIR_FEEDS", str(tmp_path / "feeds"))
     monkeypatch.setenv("WEIR_WAREHOUSE", str(tmp_path / "warehouse"))
     monkeypatch.setenv("DAGSTER_HOME", "")
+    monkeypatch.delenv("WEIR_EXECUTOR", raising=False)
     return tmp_path
 
 
@@ -71,6 +73,9 @@ def test_commands_answer_programs_as_they_answer_people(capfd: pytest.CaptureFix
     assert zoo["checks"]["failed"] == 0
     (warning,) = zoo["checks"]["not_passed"]
     assert (warning["check"], warning["severity"]) == ("no_event_twice", "warning")
+
+    assert zoo["executors"] == dict.fromkeys(TABLES, "in-process")
+    assert "now 2 rows and 0 tombstones (in-process)" in printed.err
 
     assert weir("run", "--json") == 0
     (again,) = document(capfd)
@@ -170,6 +175,17 @@ def test_what_cannot_be_done_now_is_in_the_document(
     assert found["zoo"]["ok"]
     assert not found["gone"]["ok"]
     assert str(place / "gone") in found["gone"]["errors"][0]
+
+
+def test_the_executor_that_is_named_does_the_work_and_is_told_of(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert weir("run", "--executor", "spark", "--json") == 0
+    printed = capfd.readouterr()
+    (zoo,) = json.loads(printed.out)
+    assert zoo["executors"] == dict.fromkeys(TABLES, "spark")
+    assert zoo["tables"]["pets"]["rows"] == 2
+    assert "now 2 rows and 0 tombstones (spark)" in printed.err
 
 
 def test_a_command_that_is_wrong_has_no_document(capfd: pytest.CaptureFixture[str]) -> None:

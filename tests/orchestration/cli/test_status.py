@@ -28,34 +28,16 @@ FOUND = Status(
     gold=(GoldSize("orders", 12, 3, "2026-11-20T03:04:05Z"),),
     stopped=(),
 )
-OPEN = OpenTransaction(
-    "7",
-    1,
-    False,
-    1,
-    None,
-    "2026-11-19T00",
-    datetime(2026, 11, 19, tzinfo=UTC),
-    timedelta(days=2),
-    True,
-)
+MIDNIGHT = datetime(2026, 11, 19, tzinfo=UTC)
+OPEN = OpenTransaction("7", 1, False, 1, None, "2026-11-19T00", MIDNIGHT, timedelta(days=2), True)
 
 
 def test_a_feed_is_a_line_of_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None:
     status.print_table([(FEED, FOUND), (replace(FEED, name="feed_of_a_long_name"), None)])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    heads = ["feed", "newest", "windows", "events", "quarantined", "state"]
-    assert lines[0].split() == heads
-    assert lines[2].split() == [
-        "shop",
-        "2026-11-20T03",
-        "1,234",
-        "5,000,000",
-        "6",
-        "in",
-        "gold",
-    ]
+    assert lines[0].split() == ["feed", "newest", "windows", "events", "quarantined", "state"]
+    assert lines[2].split() == ["shop", "2026-11-20T03", "1,234", "5,000,000", "6", "in", "gold"]
     assert "never read" in " ".join(lines[3:])
 
 

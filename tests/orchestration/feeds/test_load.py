@@ -1,106 +1,48 @@
-"""What a feed file may say, and which errors name what is wrong in it."""
+"""What feed files say, and what of it makes windows due or tables new."""
 
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from orchestration.feeds.faults import FeedFaults
-from orchestration.feeds.load import load_feed, load_feeds
+from orchestration.feeds.load import load_feed
+from orchestration.feeds.tables import MASK_KEY
 from transforms import formats
-from transforms.errors import FeedMisdeclared, TableNameCollision
-from transforms.feed.digest import feed_digest
-from transforms.feed.feed import Table
-
-FORMATS = ("arcion_s3_csv", "arcion_s3_json")
-HEAD = "format: arcion_s3_json\nlanding: s3://drops/tpch/\n"
-REGION = "tables: {region: {key: [id], columns: {id: int, name: string}}}\n"
-
-
-def written(folder: Path, text: str, name: str = "tpch.yaml") -> Path:
-    file = folder / name
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
-def table_of(folder: Path, table: str) -> Table:
-    """The one table of a feed whose file says ``table`` under ``tables: t:``."""
-    return load_feed(written(folder, f"{HEAD}tables: {{t: {table}}}\n"), FORMATS).tables["t"]
-
-
-def refusal(folder: Path, text: str, name: str = "tpch.yaml") -> FeedMisdeclared:
-    with pytest.raises(FeedMisdeclared) as caught:
-        load_feed(written(folder, text, name), FORMATS)
-    assert caught.value.file == str(folder / name)
-    return caught.value
-
-
-@pytest.mark.parametrize(
-    ("landing", "rest", "key", "fault"),
-    [
-        ("x", "tables: {}\n", "tables", "is no key of a feed of format dgraph"),
-        ("kafka://b", "", "landing", "is not kafka://broker:port/topic[,topic]"),
-        ("kafka://b/t+", "", "landing", "is not kafka://broker:port/topic[,topic]"),
-        ("kafka://b/t/", "", "landing", "is not kafka://broker:port/topic[,topic]"),
-        ("kafka:/b/t", "", "landing", "is not kafka://broker:port/topic[,topic]"),
-        ("kafkas://b/t", "", "landing", "is neither s3://bucket/prefix/ nor a folder"),
-        ("kafka://me:hush@b/t", "", "landing", "has credentials in it, and secrets never stand"),
-        ("kafka://b/t", "files: a\n", "files", "a topic has none"),
-        (
-            "x",
-            "predicates: {age: {type: integer}}\n",
-            "predicates.age.type",
-            "is no type of Dgraph",
-        ),
-    ],
+from transforms.column_types.registry import widens
+from transforms.feed.digest import feed_digest, table_digest
+from transforms.feed.feed import (
+    Automation,
+    CheckSetting,
+    Described,
+    Feed,
+    Freshness,
+    Predicate,
+    Retention,
+    Running,
+    Table,
 )
-def test_a_graph_has_no_tables_and_a_topic_no_files(
-    tmp_path: Path, landing: str, rest: str, key: str, fault: str
-) -> None:
-    text = f"format: dgraph\nlanding: {landing}\n{rest}"
-    with pytest.raises(FeedMisdeclared) as caught:
-        load_feed(written(tmp_path, text, "social.yaml"))
-    assert caught.value.key == key
-    assert fault in caught.value.fault
-    assert "hush" not in str(caught.value)
+from transforms.feed.masks import MaskKey
+from transforms.feed.paths import table_of_object
+from transforms.feed.schema_policies import Policies, added
+
+HEAD = "format: arcion_s3_json\nlanding: s3://drops/tpch/\n"
+TABLE = "key: [a], columns: {a: int, b: string}"
+WINDOW = "2026-11-20T03"
+SECRET = "a secret of sixteen"
 
 
-def test_where_the_window_stands_in_a_path_is_checked_with_the_rest(tmp_path: Path) -> None:
-    wrong = refusal(tmp_path, f"{HEAD}window_path: 'dt={{year}}-{{month}}'\nwindow: week\n")
-    assert "window:" in str(wrong)
-    wrong = refusal(tmp_path, f"{HEAD}window_path: 'dt={{year}}-{{month}}'\n")
-    assert str(wrong) == (
-        f"{tmp_path}/tpch.yaml: line 3, column 1: window_path: does not say where to find {{day}}: write it as in"
-        " dt={year}-{month}-{day}/h={hour}."
-    )
-    topic = "format: debezium\nlanding: kafka://b/t\nwindow_path: '{year}/{month}/{day}'\n"
-    with pytest.raises(FeedMisdeclared) as caught:
-        load_feed(written(tmp_path, topic))
-    assert caught.value.key == "window_path"
-    assert "records of a topic are in the windows of their timestamps" in caught.value.fault
+def loaded(folder: Path, text: str) -> Feed:
+    file = folder / "tpch.yaml"
+    file.write_text(text, encoding="utf-8")
+    return load_feed(file)
 
 
-def test_another_place_of_the_window_makes_no_window_due(tmp_path: Path) -> None:
-    before = load_feed(written(tmp_path, HEAD), FORMATS)
-    after = load_feed(
-        written(tmp_path, f"{HEAD}window_path: 'd={{day}}.{{month}}.{{year}}'\n"), FORMATS
-    )
-    assert after.window_path == "d={day}.{month}.{year}"
-    assert feed_digest(after, "2026-11-20T03") == feed_digest(before, "2026-11-20T03")
-
-
-def test_history_and_change_feed_are_true_or_false(tmp_path: Path) -> None:
-    table = "key: [id], columns: {id: int}"
-    assert table_of(tmp_path, f"{{{table}, history: true}}").history
-    assert table_of(tmp_path, f"{{{table}, history: True}}").history
-    assert not table_of(tmp_path, f"{{{table}, history: false}}").history
-    assert not table_of(tmp_path, f"{{{table}}}").history
-    assert table_of(tmp_path, f"{{{table}, change_feed: true}}").change_feed
-    assert not table_of(tmp_path, f"{{{table}}}").change_feed
-    wrong = refusal(tmp_path, f"{HEAD}tables: {{t: {{{table}, history: yes}}}}\n")
-    assert str(wrong).endswith("tables.t.history: must be true or false, found 'yes'.")
+def table_of(folder: Path, *said: str, head: str = HEAD) -> Table:
+    """The one table of a feed whose file says this of it."""
+    return loaded(folder, f"{head}tables: {{t: {{{', '.join(said)}}}}}\n").tables["t"]
 
 
 def test_a_feed_file_with_everything(tmp_path: Path) -> None:
@@ -117,7 +59,7 @@ def test_a_feed_file_with_everything(tmp_path: Path) -> None:
             cdc_columns: [r_paid, r_name, r_regionkey]
             path: region/*.csv
     """
-    feed = load_feed(written(tmp_path, text), FORMATS)
+    feed = loaded(tmp_path, text)
     assert (feed.name, feed.format, feed.files) == ("tpch", "arcion_s3_csv", "**/*.csv")
     assert (feed.window, feed.table_names) == ("day", "schema")
     assert feed.landing == str(tmp_path / "drops" / "tpch")
@@ -131,244 +73,325 @@ def test_a_feed_file_with_everything(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_has_the_defaults(tmp_path: Path) -> None:
-    feed = load_feed(written(tmp_path, HEAD + REGION), FORMATS)
+    feed = loaded(tmp_path, f"{HEAD}tables: {{t: {{{TABLE}}}}}\n")
     assert (feed.files, feed.window, feed.table_names) == (None, "hour", "plain")
-    assert feed.tables["region"].cdc_columns == ("id", "name")
-    assert load_feed(written(tmp_path, HEAD), FORMATS).tables == {}
+    assert (feed.running, feed.retention) == (Running(), Retention(timedelta(days=30)))
+    table = feed.tables["t"]
+    assert (table.cdc_columns, table.policies) == (("a", "b"), Policies())
+    assert not (table.history or table.change_feed)
+    assert loaded(tmp_path, HEAD).tables == {}
 
 
 @pytest.mark.parametrize("landing", ["s3://drops", "s3://drops/", "s3://drops/a/b"])
 def test_an_s3_landing_is_a_folder(tmp_path: Path, landing: str) -> None:
-    feed = load_feed(written(tmp_path, f"format: arcion_s3_csv\nlanding: {landing}\n"), FORMATS)
+    feed = loaded(tmp_path, f"format: arcion_s3_csv\nlanding: {landing}\n")
     assert feed.landing == landing.rstrip("/") + "/"
 
 
-def test_all_feed_files_of_a_folder_are_read(tmp_path: Path) -> None:
-    written(tmp_path, HEAD, "b.yml")
-    written(tmp_path, HEAD, "a.yaml")
-    written(tmp_path, "not a feed", "README.md")
-    assert [feed.name for feed in load_feeds(tmp_path, FORMATS)] == ["a", "b"]
-    written(tmp_path, HEAD, "a.yml")
-    with pytest.raises(FeedMisdeclared, match=r"a\.yaml declares the feed a already"):
-        load_feeds(tmp_path, FORMATS)
-    with pytest.raises(FeedMisdeclared, match="there is no such folder"):
-        load_feeds(tmp_path / "none", FORMATS)
-
-
-def test_a_column_may_be_called_what_yaml_takes_for_something_else(tmp_path: Path) -> None:
-    table = table_of(tmp_path, "{key: [no], columns: {no: int, on: string, 1: int, 1_0: date}}")
+def test_yaml_is_read_without_its_traps(tmp_path: Path) -> None:
+    table = table_of(tmp_path, "key: [no]", "columns: {no: int, on: string, 1: int, 1_0: date}")
     assert table.key == ("no",)
     assert list(table.columns) == ["no", "on", "1", "1_0"]
-
-
-def test_yaml_layout_does_not_change_what_is_declared(tmp_path: Path) -> None:
-    block = "tables:\n  region:\n    columns:\n      id: INT   # the key\n      'name': string\n"
-    block += "    key:\n    - id\n"
-    feeds = [load_feed(written(tmp_path, HEAD + text), FORMATS) for text in (REGION, block)]
+    block = "tables:\n  t:\n    columns:\n      a: INT   # the key\n      'b': string\n"
+    feeds = [
+        loaded(tmp_path, HEAD + text)
+        for text in (f"tables: {{t: {{{TABLE}}}}}\n", f"{block}    key:\n    - a\n")
+    ]
     assert feeds[0] == feeds[1]
-    assert feed_digest(feeds[0], "2025-11-20T03") == feed_digest(feeds[1], "2025-11-20T03")
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "fault"),
-    [
-        ("", "the file", "is empty; a feed needs format and landing"),
-        ("# nothing\n", "the file", "is empty; a feed needs format and landing"),
-        ("- a\n", "the file", "is a list, not a mapping such as 'format: …'"),
-        ("just text\n", "the file", "is a text, not a mapping such as 'format: …'"),
-        ("landing: x\n", "format", "is missing"),
-        ("format: arcion_s3_json\n", "landing", "is missing"),
-        ("format: [a]\nlanding: x\n", "format", "must be a text, found ['a']"),
-        ("format: arcion_s3_jsn\n", "format", "did you mean arcion_s3_json"),
-        (f"{HEAD}vertices: {{}}\n", "vertices", "is no key of a feed of format arcion_s3_json"),
-        (f"{HEAD}window: hourly\n", "window", "must be 'hour' or 'day', found 'hourly'"),
-        (f"{HEAD}windows: hour\n", "windows", "is not a known key; did you mean window"),
-        (f"{HEAD}tables: [a]\n", "tables", "must be a mapping"),
-        (f"{HEAD}tables: {{t: int}}\n", "tables.t", "must be a mapping"),
-        (f"{HEAD}tables:\n  t:\n", "tables.t", "has no value"),
-        (f"{HEAD}files: ''\n", "files", "has no value"),
-        (f"{HEAD}landing: x\n", "line 3", "the key 'landing' stands on line 2 already"),
-        (f"{HEAD}files: [a\n", "line 4", "is not YAML"),
-        (f"{HEAD}files: a: b\n", "line 3", "is not YAML"),
-        (f"{HEAD}files: !!python/name:os.system\n", "line 3", "is not YAML"),
-        ("format: arcion_s3_csv\nlanding: kafka://b:9092/t\n", "landing", "is a Kafka topic"),
-        (f"{HEAD}accept_loss: {{t/0: 5}}\n", "accept_loss", "is for topics"),
-        (
-            "format: arcion_s3_csv\nlanding: s3a://b/t\n",
-            "landing",
-            "is neither s3://bucket/prefix/",
-        ),
-        ("format: arcion_s3_csv\nlanding: s3://\n", "landing", "is neither s3://bucket/prefix/"),
-        ("format: arcion_s3_csv\nlanding: s3:/b/t\n", "landing", "is neither s3://bucket/prefix/"),
-    ],
-)
-def test_a_fault_names_its_key(tmp_path: Path, text: str, key: str, fault: str) -> None:
-    refused = refusal(tmp_path, text)
-    assert refused.key == key
-    assert fault in refused.fault
-
-
-@pytest.mark.parametrize(
-    ("table", "key", "fault"),
-    [
-        ("{columns: {a: int}}", "key", "is missing"),
-        ("{key: a, columns: {a: int}}", "key", "must be a list, such as [a, b], found 'a'"),
-        ("{key: [b], columns: {a: int}}", "key", "'b' is not among the table's columns"),
-        ("{key: [a, a], columns: {a: int}}", "key", "names a twice"),
-        ("{key: [a]}", "columns", "is missing"),
-        ("{key: [a], columns: {}}", "columns", "has no value"),
-        ("{key: [a], columns: [a]}", "columns", "must be a mapping, such as {a: int}"),
-        ("{key: [a], columns: {a: int, A: int}}", "columns.A", "differs from a only in case"),
-        ("{key: [a], columns: {a: int, a: int}}", None, "the key 'a' stands on line 3 already"),
-        ("{key: [a], columns: {a: int, _WEIR_b: int}}", "columns._WEIR_b", "are Weir's own"),
-        ("{key: [a], columns: {a: intt}}", "columns.a", "'intt' is not a Spark SQL type"),
-        ("{key: [a], columns: {a: }}", "columns.a", "has no value"),
-        ("{key: [a], columns: {a: decimal(9,2)}}", "columns.2)", "a comma needs quotes"),
-        ("{key: [m], columns: {m: 'map<int,int>'}}", "key", "must be of simple types"),
-        ("{key: [a], columns: {a: 'array<int>'}}", "key", "must be of simple types"),
-        ("{key: [a], columns: {a: int, a b: int}}", "columns.a b", "cannot hold blanks"),
-        ("{key: [a], columns: {a: int, 'a.b': int}}", "columns.a.b", "cannot hold blanks"),
-        ("{key: [a], columns: {a: int}, path: '[z-a]*'}", "path", "is no glob"),
-        ("{key: [a], columns: {a: int, b: int}, cdc_columns: [a]}", "cdc_columns", "leaves out b"),
-        ("{key: [a], columns: {a: int}, cdc_columns: [a, c]}", "cdc_columns", "'c' is not among"),
-        ("{key: [a], columns: {a: int}, cdc_columns: [a, a]}", "cdc_columns", "names a twice"),
-    ],
-)
-def test_a_fault_in_a_table_names_its_path(
-    tmp_path: Path, table: str, key: str | None, fault: str
-) -> None:
-    refused = refusal(tmp_path, f"{HEAD}tables: {{t: {table}}}\n")
-    assert refused.key == (f"tables.t.{key}" if key else "line 3")
-    assert fault in refused.fault
-
-
-def test_the_whole_message_of_a_misspelt_key(tmp_path: Path) -> None:
-    text = HEAD + REGION.replace("columns", "colums")
-    assert str(refusal(tmp_path, text)) == (
-        f"{tmp_path}/tpch.yaml: line 3, column 30: tables.region.colums: is not a known key; did you mean columns. "
-        "Known: key, columns, encoded, cdc_columns, path, history, change_feed, snapshots, unavailable_value, was, "
-        "renamed, since, mask, schema_changes, description, descriptions."
-    )
-
-
-MUCH_IS_WRONG = """\
-format: arcion_s3_json
-landing: s3://drops/tpch/
-window: weekly
-files: '[z-a]*'
-tables:
-  region:
-    key: [id]
-    columns: {id: integr}
-  nation:
-    key: [nr]
-    columns:
-      id: int
-"""
-
-
-def test_all_faults_of_one_kind_are_named_at_once_with_their_places(tmp_path: Path) -> None:
-    misspelt = MUCH_IS_WRONG.replace("tables:", "retention: 3\ntabels:")
-    lines = str(refusal(tmp_path, misspelt)).splitlines()
-    assert lines[0] == f"{tmp_path}/tpch.yaml: 3 faults:"
-    assert [line.split(": ")[:2] for line in lines[1:]] == [
-        ["  line 3, column 1", "window"],
-        ["  line 5, column 1", "retention"],
-        ["  line 6, column 1", "tabels"],
-    ]
-
-
-def test_all_faults_of_tables_and_files_are_named_at_once(tmp_path: Path) -> None:
-    refused = refusal(tmp_path, MUCH_IS_WRONG.replace("weekly", "hour"))
-    assert isinstance(refused, FeedFaults)
-    assert [(one.key, str(one).split(": ")[1]) for one in refused.faults] == [
-        ("files", "line 4, column 1"),
-        ("tables.region.columns.id", "line 8, column 15"),
-        ("tables.nation.key", "line 10, column 5"),
-    ]
-    assert (refused.key, refused.fault) == ("files", refused.faults[0].fault)
-
-
-def test_a_fault_of_a_missing_key_stands_where_it_is_missing(tmp_path: Path) -> None:
-    refused = refusal(tmp_path, HEAD + "tables:\n  region:\n    key: [id]\n")
-    assert str(refused) == (
-        f"{tmp_path}/tpch.yaml: line 4, column 3: tables.region.columns: is missing."
-    )
-
-
-@pytest.mark.parametrize("name", ["Tpch.yaml", "2tpch.yaml", "tp-ch.yaml", "tp ch.yaml", "ü.yaml"])
-def test_the_file_gives_the_feed_its_name(tmp_path: Path, name: str) -> None:
-    assert refusal(tmp_path, HEAD, name).key == "the file's name"
-
-
-@pytest.mark.parametrize("name", ["a/b", "a..b", ".a", "a.b.c.d", "'a '", "a__tombstones"])
-def test_an_unfit_table_name_is_refused(tmp_path: Path, name: str) -> None:
-    text = f"{HEAD}tables: {{{name}: {{key: [id], columns: {{id: int}}}}}}\n"
-    assert "table_names" in str(refusal(tmp_path, text))
-
-
-def test_tables_that_would_share_gold_are_refused(tmp_path: Path) -> None:
-    table = "{key: [id], columns: {id: int}}"
-    text = f"{HEAD}tables: {{a.region: {table}, b.Region: {table}}}\n"
-    with pytest.raises(TableNameCollision, match="table_names: schema"):
-        load_feed(written(tmp_path, text), FORMATS)
-    assert len(load_feed(written(tmp_path, f"{text}table_names: schema\n"), FORMATS).tables) == 2
-
-
-def shown_feed_files() -> list[tuple[str, str]]:
-    """Every whole feed file that the documentation shows, with the page that shows it."""
-    root = Path(__file__).resolve().parents[3]
-    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-    return [
-        (page.name, block)
-        for page in pages
-        for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-        if re.search(r"^format:", block, re.MULTILINE)
-    ]
+    assert feed_digest(feeds[0], WINDOW) == feed_digest(feeds[1], WINDOW)
 
 
 def test_a_feed_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None:
-    shown = shown_feed_files()
+    root = Path(__file__).resolve().parents[3]
+    shown = [
+        (page.name, block)
+        for page in (root / "README.md", *sorted((root / "docs").glob("*.md")))
+        for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+        if re.search(r"^format:", block, re.MULTILINE)
+    ]
     assert {"README.md", "arcion_s3.md"} <= {page for page, _ in shown}
     for page, text in shown:
-        feed = load_feed(written(tmp_path, text))
+        feed = loaded(tmp_path, text)
         assert feed.tables or formats.FORMATS[feed.format].describes_tables, page
     assert any("history: true" in text for _, text in shown)
 
 
-def test_a_landing_of_topics_may_give_up_offsets_of_its_partitions(tmp_path: Path) -> None:
-    head = "format: debezium\nlanding: kafka://b:9092/t,u\n"
-    text = f"{head}accept_loss: {{t/0: 5, u/12: 7}}\n"
-    feed = load_feed(written(tmp_path, text), ("debezium",))
-    assert feed.reads_topics
-    assert feed.accepted_losses == {"t/0": 5, "u/12": 7}
-    for said, fault in (
-        ("t: 5", "accept_loss.t: is no partition: write <topic>/<number>. Known: t, u."),
-        ("v/0: 5", "accept_loss.v/0: is no partition"),
-        ("t/0: five", "accept_loss.t/0: 'five' is no offset"),
-    ):
-        with pytest.raises(FeedMisdeclared, match=re.escape(fault)):
-            load_feed(written(tmp_path, f"{head}accept_loss: {{{said}}}\n"), ("debezium",))
+def test_what_a_table_says(tmp_path: Path) -> None:
+    assert table_of(tmp_path, TABLE, "history: True").history
+    assert table_of(tmp_path, TABLE, "change_feed: true").change_feed
+    earlier = "was: [s.old], renamed: {c: b}, since: {b: 2026-11-20T04}"
+    table = loaded(tmp_path, f"{HEAD}tables: {{s.t: {{{TABLE}, {earlier}}}}}\n").tables["s.t"]
+    assert (table.was, table.renamed, table.since) == (
+        ("s.old",),
+        {"c": "b"},
+        {"b": "2026-11-20T04"},
+    )
+    assert table_of_object("2026-11-20/03/s/old/x.json", {"s.t": table}) == "s.t"
 
 
-def test_what_stands_for_values_that_were_not_logged_is_said_by_feed_and_by_table(
+def test_a_table_has_the_feeds_policies_but_for_its_own(tmp_path: Path) -> None:
+    tables = f"{{t: {{{TABLE}}}, u: {{{TABLE}, schema_changes: {{add_column: keep}}}}}}"
+    policies = "schema_changes: {add_column: evolve, rename_table: fail}\n"
+    feed = loaded(tmp_path, f"{HEAD}{policies}tables: {tables}\n")
+    assert feed.policies == Policies(add_column="evolve", rename_table="fail")
+    assert feed.tables["t"].policies.add_column == "evolve"
+    assert feed.tables["u"].policies == Policies(rename_table="fail")
+
+
+@pytest.mark.parametrize(
+    ("said", "retention"),
+    [
+        ("{retention: 7d}", Retention(timedelta(days=7))),
+        ("{retention: 36h}", Retention(timedelta(hours=36))),
+        ("{retention: forever}", Retention(None)),
+        ("{retired: [tablet-7]}", Retention(retired=("tablet-7",))),
+        (f"{{dismissed: [{WINDOW}]}}", Retention(dismissed=(WINDOW,))),
+    ],
+)
+def test_how_long_history_is_kept(said: str, retention: Retention, tmp_path: Path) -> None:
+    assert loaded(tmp_path, f"{HEAD}compaction: {said}\n").retention == retention
+
+
+def test_values_are_written_in_one_of_the_known_ways(tmp_path: Path) -> None:
+    columns = '{id: int, amount: "decimal(10,2)", made_at: timestamp, day: date, ships: string}'
+    encoded = "{amount: Base64( 2 ), made_at: MICROS, day: days, ships: micros_of_day}"
+    said = ("key: [id]", f"columns: {columns}", f"encoded: {encoded}")
+    assert table_of(tmp_path, *said, head=HEAD.replace("arcion_s3_json", "debezium")).encodings == {
+        **{"amount": "base64(2)", "made_at": "micros", "day": "days", "ships": "micros_of_day"},
+    }
+
+
+def test_topics_give_up_offsets_and_placeholders_are_said_by_feed_and_by_table(
     tmp_path: Path,
 ) -> None:
-    head = "format: debezium\nlanding: s3://drops/shop/\n"
-    table = "{key: [id], columns: {id: int}, unavailable_value: [gone, lost]}"
-    text = f"{head}unavailable_value: hex:00ff\ntables: {{t: {table}}}\n"
-    feed = load_feed(written(tmp_path, text), ("debezium",))
+    head = "format: debezium\nlanding: kafka://b:9092/t,u\naccept_loss: {t/0: 5, u/12: 7}\n"
+    text = f"{head}unavailable_value: hex:00ff\ntables: {{t: {{{TABLE}, unavailable_value: [gone, lost]}}}}\n"
+    feed = loaded(tmp_path, text)
+    assert feed.reads_topics
+    assert feed.accepted_losses == {"t/0": 5, "u/12": 7}
     assert feed.unavailable_value == ("hex:00ff",)
     assert feed.tables["t"].unavailable_value == ("gone", "lost")
-    other = load_feed(written(tmp_path, text.replace("00ff", "00fe")), ("debezium",))
-    less = load_feed(written(tmp_path, text.replace(", lost", "")), ("debezium",))
-    assert len({feed_digest(one, "2026-11-20T03") for one in (feed, other, less)}) == 3
 
 
-def test_formats_without_such_values_have_no_key_for_them(tmp_path: Path) -> None:
-    fault = refusal(tmp_path, f"{HEAD}unavailable_value: gone\n")
-    assert (fault.key, fault.fault) == ("unavailable_value", "is for feeds of format debezium")
-    table = "tables: {t: {key: [id], columns: {id: int}, unavailable_value: gone}}\n"
-    fault = refusal(tmp_path, HEAD + table)
-    assert fault.key == "tables.t.unavailable_value"
-    assert refusal(tmp_path, f"{HEAD}unavailable_value: ['']\n").fault.startswith("has no value")
+def test_masks_are_read_and_gold_lacks_what_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A file that a secret is mounted from often ends with a line break.
+    monkeypatch.setenv(MASK_KEY, f"{SECRET}\n")
+    columns = "columns: {id: int, ssn: string, birth: date, notes: string}"
+    since = "since: {notes: 2026-11-20T04}, renamed: {remarks: notes}"
+    mask = "mask: {ssn: hash, birth: null, notes: drop}"
+    feed = loaded(tmp_path, f"{HEAD}tables: {{p: {{key: [id], {columns}, {since}, {mask}}}}}\n")
+    people = feed.tables["p"]
+    assert people.masks == {"ssn": "hash", "birth": "null", "notes": "drop"}
+    assert people.columns == {"id": "int", "ssn": "string", "birth": "date"}
+    assert [*people.source_columns] == [*people.cdc_columns] == ["id", "ssn", "birth", "notes"]
+    assert "notes" not in people.at(WINDOW).source_columns
+    assert "notes" in people.at("2026-11-20T04").source_columns
+    assert feed.mask_key == MaskKey(SECRET)
+    for word in ("Null", "NULL", "~", "'null'", '"null"'):
+        assert table_of(tmp_path, TABLE, f"mask: {{b: {word}}}").masks == {"b": "null"}
+
+
+RUNNING = """\
+start: 2025-11-20T03
+description: The shop.
+owners: [ada@shop.example, team:data]
+tags: {domain: sales}
+freshness: {warn: 2h, fail: 6h}
+automation: {schedule: on, sensor: off, compaction: on, look_every: 10s}
+checks:
+  nothing_quarantined: {severity: fail, at_most: 10}
+  no_event_twice: {severity: off}
+  is_fresh: {within: 2h}
+expectations:
+  silver:
+    columns:
+      event_at: [expect_column_values_to_not_be_null]
+  gold:
+    t:
+      table:
+        - expect_table_row_count_to_be_between: {min_value: 1, severity: block}
+      columns:
+        b:
+          - expect_column_values_to_not_be_null
+          - expect_column_values_to_not_be_null: {mostly: 0.9}
+          - expect_column_values_to_be_in_set: {value_set: [no, yes]}
+"""
+TOLD = f"{TABLE}, description: All of them., descriptions: {{b: where parcels go}}"
+
+
+def test_how_a_feed_is_run_and_watched(tmp_path: Path) -> None:
+    feed = loaded(tmp_path, f"{HEAD}tables: {{t: {{{TOLD}}}}}\n{RUNNING}")
+    assert feed.running == Running(
+        start="2025-11-20T03",
+        description="The shop.",
+        owners=("ada@shop.example", "team:data"),
+        tags={"domain": "sales"},
+        freshness=Freshness(timedelta(hours=6), timedelta(hours=2)),
+        automation=Automation(schedule=True, sensor=False, compaction=True, look_every=10),
+        tables={"t": Described("All of them.", {"b": "where parcels go"})},
+    )
+    assert feed.checks == {
+        "nothing_quarantined": CheckSetting("fail", 10),
+        "no_event_twice": CheckSetting("off"),
+        "is_fresh": CheckSetting(None, 0, timedelta(hours=2)),
+    }
+    silver, gold = feed.suites
+    assert (silver.layer, silver.table, len(silver.expectations)) == ("silver", None, 1)
+    assert (gold.layer, gold.table) == ("gold", "t")
+    assert [(one.check, one.severity) for one in gold.expectations] == [
+        ("expect_table_row_count_to_be_between", "block"),
+        ("expect_column_values_to_not_be_null__b", "warn"),
+        ("expect_column_values_to_not_be_null__b__2", "warn"),
+        ("expect_column_values_to_be_in_set__b", "warn"),
+    ]
+    assert gold.expectations[0].arguments == {"min_value": "1"}
+    assert gold.expectations[3].arguments == {"value_set": ["no", "yes"]}
+    assert gold.expectations[3].column == "b"
+
+
+DEBEZIUM = HEAD.replace("arcion_s3_json", "debezium")
+
+
+@pytest.mark.parametrize(
+    ("head", "said", "is_due"),
+    [
+        (f"{HEAD}{RUNNING}", TOLD, False),
+        (f"{HEAD}window_path: 'd={{day}}.{{month}}.{{year}}'\n", TABLE, False),
+        (HEAD, f"{TABLE}, schema_changes: {{add_column: fail, drop_column: fail}}", False),
+        (HEAD, f"{TABLE}, schema_changes: {{narrow_type: quarantine}}", False),
+        (HEAD, "key: [a], columns: {a: int, b: string, c: int}, since: {c: 2026-11-20T04}", False),
+        (HEAD, "key: [a], columns: {a: int, b: string, c: int}", True),
+        (HEAD, f"{TABLE}, schema_changes: {{add_column: quarantine}}", True),
+        (HEAD, f"{TABLE}, schema_changes: {{add_column: evolve}}", True),
+        (HEAD, f"{TABLE}, schema_changes: {{drop_column: hold}}", True),
+        (HEAD, f"{TABLE}, renamed: {{c: b}}", True),
+        (HEAD, f"{TABLE}, was: [u]", True),
+        (HEAD, f"{TABLE}, mask: {{b: null}}", True),
+        (HEAD, f"{TABLE}, mask: {{b: drop}}", True),
+        (HEAD, f"{TABLE}, mask: {{b: hash}}", True),
+        (DEBEZIUM, TABLE, True),
+        (DEBEZIUM, f"{TABLE}, encoded: {{b: micros_of_day}}", True),
+        (f"{DEBEZIUM}unavailable_value: hex:00ff\n", TABLE, True),
+        (DEBEZIUM, f"{TABLE}, unavailable_value: [gone, lost]", True),
+    ],
+)
+def test_what_decides_what_events_become_makes_windows_due(
+    head: str, said: str, is_due: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MASK_KEY, SECRET)
+    before = loaded(tmp_path, f"{HEAD}tables: {{t: {{{TABLE}}}}}\n")
+    after = loaded(tmp_path, f"{head}tables: {{t: {{{said}}}}}\n")
+    assert before != after
+    assert (feed_digest(before, WINDOW) != feed_digest(after, WINDOW)) == is_due
+
+
+def test_a_mask_its_key_and_a_later_column_make_tables_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = "key: [a], columns: {a: int, b: string, c: int}, since: {c: 2026-11-20T04}"
+    hashed = f"{TABLE}, mask: {{b: hash}}"
+    feeds = []
+    for secret, said in ((SECRET, TABLE), (SECRET, later), (SECRET, hashed), (SECRET * 2, hashed)):
+        monkeypatch.setenv(MASK_KEY, secret)
+        feeds.append(loaded(tmp_path, f"{HEAD}tables: {{t: {{{said}}}}}\n"))
+    assert len({table_digest(feed, feed.tables["t"]) for feed in feeds}) == len(feeds)
+    assert len({feed_digest(feed, "2026-11-20T04") for feed in feeds}) == len(feeds)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_wider"),
+    [
+        ("int", "bigint", True),
+        ("bigint", "int", False),
+        ("int", "decimal(12,2)", True),
+        ("int", "decimal(11,2)", False),
+        ("decimal(10,2)", "decimal(12,4)", True),
+        ("decimal(10,2)", "decimal(11,4)", False),
+        ("decimal(10,2)", "decimal(12,1)", False),
+        ("smallint", "float", True),
+        ("int", "float", False),
+        ("int", "double", True),
+        ("bigint", "double", False),
+        ("float", "double", True),
+        ("date", "timestamp_ntz", True),
+        ("timestamp", "date", False),
+        ("timestamp", "timestamp_ntz", False),
+        ("map<string,int>", "string", True),
+        ("string", "int", False),
+        ("boolean", "decimal(38,0)", False),
+        ("array<int>", "array<bigint>", True),
+        ("array<bigint>", "array<int>", False),
+    ],
+)
+def test_a_type_is_wider_when_it_holds_every_value(old: str, new: str, is_wider: bool) -> None:
+    assert widens(old, new) == is_wider
+
+
+def test_gold_takes_columns_that_a_table_can_have() -> None:
+    found = ["nick", "Nick", "a b", "_weir_x", "ID", "", "größe"]
+    assert added(found, {"id": "int"}) == ("Nick", "größe")
+
+
+def test_dgraph_has_predicates_types_and_one_table_whatever_is_declared(tmp_path: Path) -> None:
+    head = "format: dgraph\nlanding: drops\n"
+    predicates = "predicates: {nick: {type: string, list: true}, age: {type: int}, 'a.b': {}}\n"
+    feed = loaded(tmp_path, f"{head}types: {{Film: [nick, age]}}\n{predicates}")
+    assert feed.predicates == {
+        "nick": Predicate("nick", "string", list=True),
+        "age": Predicate("age", "int"),
+        "a.b": Predicate("a.b", None),
+    }
+    assert feed.types == {"Film": ("nick", "age")}
+    for one in (feed, loaded(tmp_path, head)):
+        (table,) = one.tables.values()
+        assert table.name == "triples"
+        assert table.key == ("namespace", "uid", "predicate", "_weir_member")
+        assert table.columns["uid"] == table.columns["namespace"] == "decimal(20,0)"
+
+
+TIGERGRAPH = """\
+format: tigergraph
+landing: s3://drops/graph/
+baseline: {1: 33, 2: 40}
+vertices:
+  Person: {attributes: {visits: int, tags: set<string>, scores: "map<string,int>"}, key: [id]}
+  Q: {}
+edges:
+  Knows:
+    from: Person
+    to: Person
+    attributes: {weight: int}
+    directed: true
+    reverse: KnownBy
+    discriminator: [since]
+    defaults: {weight: 7}
+  B: {from: [Person, Q], to: Q, directed: false}
+  C: {from: '*', to: Q}
+"""
+
+
+def test_vertices_and_edges_become_tables_with_the_types_defaults(tmp_path: Path) -> None:
+    feed = loaded(tmp_path, TIGERGRAPH)
+    # Only edges that TigerGraph stores twice have a mirror.
+    assert list(feed.tables) == [
+        *("vertex_Person", "vertex_Q", "edge_Knows", "edge_Knows__mirror"),
+        *("edge_B", "edge_B__mirror", "edge_C"),
+    ]
+    person, knows = feed.tables["vertex_Person"], feed.tables["edge_Knows"]
+    assert person.key == ("uid",)
+    assert person.columns == {
+        "uid": "string",
+        "visits": "bigint",
+        "tags": "set<string>",
+        "scores": "map<string,bigint>",
+    }
+    assert person.defaults == {"visits": "0", "tags": "[]", "scores": "{}"}
+    assert knows.key == ("from_type", "from_uid", "to_type", "to_uid", "discriminator")
+    assert list(knows.columns) == [*knows.key, "weight"]
+    assert knows.defaults == {"weight": "7"}
+    assert feed.vertices["Person"].key == ("id",)
+    assert feed.edges["Knows"].discriminator == ("since",)
+    assert feed.tables["edge_Knows__mirror"].columns == knows.columns
+    assert feed.baseline == {"1": 33, "2": 40}

@@ -15,7 +15,6 @@ import dagster as dg
 import pytest
 
 from orchestration import definitions
-from orchestration.automation.jobs import job_name
 from orchestration.feeds.load import load_feeds
 from orchestration.observability.run_tags import RANGE
 from orchestration.resources import lake_of
@@ -68,7 +67,7 @@ def steps_in(lines: list[str]) -> list[str]:
 def work_of(place: Path, run: Callable[[], object]) -> Counter[str]:
     """What a run did: calls that meet a table, the landing or Dagster's files, commits, and the log's own lines."""
     done: Counter[str] = Counter()
-    rooms = ("/assets/delta/", "/assets/landing/", "/event_log/sqlite/")
+    rooms = ("/assets/storage/", "/assets/landing/", "/event_log/sqlite/")
 
     def called(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
@@ -138,8 +137,7 @@ def range_by_dagster(place: Path, windows: int) -> tuple[Counter[str], dict[str,
     (feed,) = load_feeds(place / "feeds")
     tags = dict(zip(RANGE, (window(0), window(windows - 1)), strict=True))
     history.begin_batches()
-    built = definitions.build([feed], lake_of(str(place / "warehouse")))
-    job = built.resolve_job_def(job_name(feed))
+    job = definitions.job_to_gold(feed, lake_of(str(place / "warehouse")))
     with history.open_history(os.environ, place / "feeds") as instance:
         done = work_of(place, lambda: job.execute_in_process(instance=instance, tags=tags))
         shown = {

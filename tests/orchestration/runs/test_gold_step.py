@@ -17,15 +17,13 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from assets import feed_assets
-from assets.executors.choice import SPARK
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.feed_assets import EXPLAINED, MEANINGS, OF_CHECKS
 from assets.gold import apply
-from assets.silver import derive
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from expectations import gold as rules
 from orchestration import definitions
-from orchestration.automation.jobs import job_name
 from orchestration.resources import lake_of
 from orchestration.runs.execution import RANGE_END, RANGE_START
 from orchestration.runs.outcome import Outcome, gather
@@ -81,7 +79,7 @@ def run(
     tags: dict[str, str] | None = None,
 ) -> tuple[Outcome, dg.ExecuteInProcessResult]:
     """Run a feed's job over the windows up to the ``last``: all of it, or ``only`` these assets, or this check."""
-    job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
+    job = definitions.job_to_gold(feed, lake)
     if only or check:
         job = job.get_subset(
             asset_selection={dg.AssetKey(name.split("/")) for name in only},
@@ -227,24 +225,6 @@ def test_the_columns_shown_are_those_that_the_newest_run_has_written(
     ).type == (pa.int64())
 
 
-def test_a_table_that_was_made_again_under_another_key_shows_that_key(
-    lake: Lake, feed: Feed, instance: dg.DagsterInstance
-) -> None:
-    run(lake, feed, instance)
-    pets = dg.AssetKey(["gold", "zoo", "pets"])
-    assert not columns_of(instance, pets)["id"].constraints.nullable
-    named = replace(PETS, key=("name",))
-    changed = replace(feed, tables={**TABLES, "pets": named})
-    # As a rebuild does, which alone may give a table another key.
-    derive.derive(lake, changed, [WINDOW])
-    apply.apply(lake, changed, named, [WINDOW], full_rebuild=True)
-    outcome, _ = run(lake, changed, instance)
-    assert outcome.errors == []
-    of_columns = columns_of(instance, pets)
-    assert of_columns["id"].constraints.nullable
-    assert not of_columns["name"].constraints.nullable
-
-
 def test_all_that_events_say_is_explained_on_the_pages(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
@@ -289,55 +269,12 @@ def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_on
     } == dict.fromkeys(TABLES, (1, 0))
 
 
+@pytest.mark.parametrize("executor", [IN_PROCESS, SPARK])
 def test_a_table_whose_files_are_gone_fails_alone(
-    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+    spark: SparkSession, lake: Lake, feed: Feed, instance: dg.DagsterInstance, executor: str
 ) -> None:
-    run(lake, feed, instance)
-    for file in Path(lake.path(Layer.GOLD, "zoo", "keepers")).glob("*.parquet"):
-        file.unlink()
-    eve = {"id": "1", "name": "Eve"}
-    lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
-    lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
-    outcome, _ = run(lake, feed, instance)
-    # The error is not one of Weir's own; even so the other tables are done, and the report names the one that failed.
-    (error,) = outcome.errors
-    first, second = error.splitlines()[:2]
-    assert first == "a gold table of zoo failed; the others are done:"
-    assert second.startswith("- keepers: ")
-    assert ".parquet" in second
-    assert names(lake, feed) == names(lake, feed, "vets") == {1: "Eve"}
-    assert "gold/zoo/keepers" not in made_by(outcome)
-    assert due(lake, feed).windows == [WINDOW]
-
-
-def test_one_table_alone_can_be_asked_for(
-    lake: Lake, feed: Feed, instance: dg.DagsterInstance
-) -> None:
-    _, result = run(lake, feed, instance, *ABOVE, "gold/zoo/pets")
-    assert result.success
-    assert names(lake, feed) == {1: "Ada"}
-    assert not lake.table(Layer.GOLD, "zoo", "keepers").exists()
-    of_gold = {
-        (check.asset_key.to_user_string(), check.passed)
-        for check in result.get_asset_check_evaluations()
-        if check.asset_key.path[0] == "gold"
-    }
-    assert of_gold == {("gold/zoo/pets", True)}
-
-    outcome, result = run(lake, feed, instance, "gold/zoo/keepers__tombstones")
-    assert result.success
-    assert made_by(outcome) == {"gold/zoo/keepers__tombstones"}
-    # Both are one table's, so that both are brought up to date.
-    assert names(lake, feed, "keepers") == {1: "Ada"}
-
-
-def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
-    spark: SparkSession,
-    lake: Lake,
-    feed: Feed,
-    instance: dg.DagsterInstance,
-) -> None:
-    lake = lake.by(SPARK)
+    """The error is none of Weir's own; even so the other tables are done, and the report names the one that failed."""
+    lake = lake.by(executor)
     run(lake, feed, instance)
     assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "keepers") == {1: "Ada"}
     for file in Path(lake.path(Layer.GOLD, "zoo", "keepers")).glob("*.parquet"):
@@ -393,20 +330,6 @@ def test_one_table_alone_can_be_brought_over_a_range_of_windows(
     run(lake, feed, instance, last=NEXT)
     assert names(lake, feed, "vets") == {1: "Ada", 2: "Bo"}
     assert due(lake, feed).windows == []
-
-
-def test_a_run_of_everything_but_the_upkeep_finishes_its_windows(
-    lake: Lake, feed: Feed, instance: dg.DagsterInstance
-) -> None:
-    """ "Materialize all" of the feed's group has no step for its progress."""
-    most = [f"gold/zoo/{name}" for name in TABLES][:-1]
-    assert run(lake, feed, instance, *ABOVE, *most)[1].success
-    assert due(lake, feed).windows == [WINDOW]
-    outcome, _ = run(lake, feed, instance, *ABOVE, *most, "gold/zoo/vets")
-    assert due(lake, feed).windows == []
-    assert "progress/zoo/zoo_progress" in made_by(outcome)
-    key = dg.AssetKey(["progress", "zoo", "zoo_progress"])
-    assert instance.get_materialized_partitions(key) == {WINDOW}
 
 
 def test_each_window_of_a_range_carries_its_own_numbers_and_they_add_up(

@@ -1,15 +1,19 @@
-"""Where the history of runs is, and that a run of the command line is where Dagster's pages look for it."""
+"""The history of runs: where it is, what it has, and that its files stay open while a run writes them."""
 
 from __future__ import annotations
 
 import errno
 import shutil
+import sqlite3
 from pathlib import Path
 
 import dagster as dg
 import pytest
+import sqlalchemy
+from sqlalchemy.pool import NullPool
 
 from orchestration.automation.jobs import job_name
+from orchestration.definitions import job_to_gold
 from orchestration.resources import lake_of
 from orchestration.runs import execution, history
 from orchestration.runs.planning import Plan
@@ -87,7 +91,9 @@ def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
     feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables={"pets": PETS})
     lake = lake_of(str(tmp_path / "warehouse"))
     with history.open_history({}, tmp_path / "feeds") as instance:
-        (outcome,) = execution.run_plans([Plan(feed, [WINDOW], [], [])], lake, instance)
+        (outcome,) = execution.run_plans(
+            [Plan(feed, [WINDOW], [], [])], lake, instance, job_to_gold
+        )
     assert not outcome.failed
     assert (home / "dagster.yaml").is_file()
     with dg.DagsterInstance.from_config(str(home)) as instance:
@@ -100,3 +106,56 @@ def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
         assert run.remote_job_origin.job_name == job_name(feed)
         key = dg.AssetKey(["gold", "zoo", "pets"])
         assert instance.get_materialized_partitions(key) == {WINDOW}
+
+
+def write(file: Path, number: int) -> int:
+    """Add a row as Dagster does, by a connection of its own; returns how careful SQLite was with the disk."""
+    engine = sqlalchemy.create_engine(f"sqlite:///{file}", poolclass=NullPool)
+    with engine.connect() as connection:
+        connection.execute(sqlalchemy.text("PRAGMA journal_mode = WAL"))
+        connection.execute(sqlalchemy.text("CREATE TABLE IF NOT EXISTS entries (number INT)"))
+        connection.execute(sqlalchemy.text(f"INSERT INTO entries VALUES ({number})"))
+        connection.commit()
+        found = connection.execute(sqlalchemy.text("PRAGMA synchronous")).scalar_one()
+    engine.dispose()
+    return int(found)
+
+
+def log_of(file: Path) -> Path:
+    """Where SQLite keeps what is not in the file itself yet."""
+    return Path(f"{file}-wal")
+
+
+FULL, NORMAL = 2, 1
+
+
+def test_a_file_stays_open_until_the_end_and_is_whole_then(tmp_path: Path) -> None:
+    file = tmp_path / "history.db"
+    assert write(file, 1) == FULL
+    assert not log_of(file).exists()
+    with history.kept_open():
+        assert write(file, 2) == NORMAL
+        assert log_of(file).exists()
+        # Dagster's pages and its daemon read and write the same file meanwhile.
+        with sqlite3.connect(file, timeout=0) as other:
+            other.execute("INSERT INTO entries VALUES (3)")
+            assert other.execute("SELECT count(*) FROM entries").fetchone() == (3,)
+        other.close()
+        assert write(file, 4) == NORMAL
+    assert not log_of(file).exists()
+    assert write(file, 5) == FULL
+    with sqlite3.connect(file) as after:
+        assert after.execute("SELECT sum(number) FROM entries").fetchone() == (15,)
+    after.close()
+
+
+def test_a_new_file_and_one_in_memory_are_opened_as_ever(tmp_path: Path) -> None:
+    with history.kept_open():
+        # It becomes a file in WAL mode behind the first look at it.
+        assert write(tmp_path / "new.db", 1) == NORMAL
+        assert write(tmp_path / "new.db", 2) == NORMAL
+        assert log_of(tmp_path / "new.db").exists()
+        memory = sqlalchemy.create_engine("sqlite://")
+        with memory.connect() as connection:
+            assert connection.execute(sqlalchemy.text("SELECT 1")).scalar_one() == 1
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["new.db"]

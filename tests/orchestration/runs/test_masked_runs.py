@@ -18,14 +18,12 @@ from hypothesis import strategies as st
 
 from assets.quarantine.records import quarantine_of
 from assets.storage.lake import Lake
-from orchestration.automation.jobs import job_name
 from orchestration.cli import quarantine
 from orchestration.cli.options import Place
-from orchestration.definitions import build
+from orchestration.definitions import build, job_to_gold
 from orchestration.feeds.load import load_feed
 from orchestration.feeds.tables import MASK_KEY
 from orchestration.resources import lake_of
-from orchestration.runs import planning
 from tests.support.pet_feed import change, drop, lay
 from transforms.feed.feed import Feed
 
@@ -121,8 +119,7 @@ class Made:
         self.feed: Feed = feed
         self.lake: Lake = lake_of(str(folder / "warehouse"))
         with dg.DagsterInstance.ephemeral() as instance:
-            job = build([feed], self.lake).resolve_job_def(job_name(feed))
-            result = job.execute_in_process(
+            result = job_to_gold(feed, self.lake).execute_in_process(
                 instance=instance, partition_key=WINDOW, raise_on_error=False
             )
             self.events = [
@@ -222,19 +219,6 @@ def test_lists_of_quarantine_show_no_payload_and_a_single_record_does(
     )
     quarantine.show_record(place, "zoo", cut.id, as_json=False)
     assert values[0] in capsys.readouterr().out
-
-
-def test_another_mask_and_another_key_make_windows_due(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = Made(tmp_path, "arcion_s3_json", ["qaQ", "qbQ", "qcQ", "qdQ"], masked=True)
-    file = tmp_path / "feeds" / "zoo.yaml"
-    assert [*planning.due(made.lake, load_feed(file)).windows] == []
-    with monkeypatch.context() as patch:
-        patch.setenv(MASK_KEY, SECRET * 2)
-        assert [*planning.due(made.lake, load_feed(file)).windows] == [WINDOW]
-    file.write_text(file.read_text().replace("born: null", "born: drop"))
-    assert [*planning.due(made.lake, load_feed(file)).windows] == [WINDOW]
 
 
 @pytest.mark.parametrize(

@@ -61,27 +61,24 @@ def windows_of(lake: Lake, feed: Feed, text: str) -> list[str]:
     return planning.of_asked(lake, feed, planning.asked(feed, text)).windows
 
 
-def test_a_range_is_inclusive_and_a_single_window_is_one() -> None:
-    assert named(HOURLY, "2025-11-19T23..2025-11-20T01") == [
-        "2025-11-19T23",
-        "2025-11-20T00",
-        "2025-11-20T01",
-    ]
-    assert named(HOURLY, " 2025-11-20T03 .. 2025-11-20T03") == ["2025-11-20T03"]
-    assert named(HOURLY, "2025-11-20T03") == ["2025-11-20T03"]
-    assert named(DAILY, "2024-02-28..2024-03-01") == [
-        "2024-02-28",
-        "2024-02-29",
-        "2024-03-01",
-    ]
-
-
-def test_a_day_of_an_hourly_feed_is_all_its_hours() -> None:
-    day = [f"2025-11-20T{hour:02}" for hour in range(24)]
-    assert named(HOURLY, "2025-11-20") == day
-    three = named(HOURLY, "2025-11-19..2025-11-21")
-    assert (three[0], three[-1], len(three)) == ("2025-11-19T00", "2025-11-21T23", 72)
-    assert named(HOURLY, "2025-11-19T23..2025-11-20") == ["2025-11-19T23", *day]
+@pytest.mark.parametrize(
+    ("feed", "text", "first", "last", "count"),
+    [
+        (HOURLY, "2025-11-19T23..2025-11-20T01", "2025-11-19T23", "2025-11-20T01", 3),
+        (HOURLY, " 2025-11-20T03 .. 2025-11-20T03", "2025-11-20T03", "2025-11-20T03", 1),
+        (HOURLY, "2025-11-20T03", "2025-11-20T03", "2025-11-20T03", 1),
+        (DAILY, "2024-02-28..2024-03-01", "2024-02-28", "2024-03-01", 3),
+        # A day of an hourly feed is all its hours.
+        (HOURLY, "2025-11-20", "2025-11-20T00", "2025-11-20T23", 24),
+        (HOURLY, "2025-11-19..2025-11-21", "2025-11-19T00", "2025-11-21T23", 72),
+        (HOURLY, "2025-11-19T23..2025-11-20", "2025-11-19T23", "2025-11-20T23", 25),
+    ],
+)
+def test_a_range_has_both_its_ends(
+    feed: Feed, text: str, first: str, last: str, count: int
+) -> None:
+    windows = named(feed, text)
+    assert (windows[0], windows[-1], len(windows)) == (first, last, count)
 
 
 def test_the_open_window_can_be_asked_for_and_the_next_one_not() -> None:
@@ -167,7 +164,6 @@ DAYS = (
         (HOURLY, "last 2 weeks", f"'2 weeks' is no length of time; {HOURS}"),
         (HOURLY, "last 0d", f"'0d' is no length of time; {HOURS}"),
         (HOURLY, "2025-11-20T05..2025-11-20T03", "the range ends before it begins"),
-        (HOURLY, "2025-11-20..2025-11-19", "the range ends before it begins"),
         (DAILY, "2025-11-20T03", f"'2025-11-20T03' is no window of one day; {DAYS}"),
         (DAILY, "last 12h", f"12h is no number of days, and the feed's windows are days; {DAYS}"),
     ],
@@ -178,23 +174,16 @@ def test_what_names_no_windows_is_refused_with_the_forms_that_are_known(
     assert refusal(feed, text) == f"feed {feed.name}: --windows {text}: {fault}"
 
 
-def test_a_window_before_the_feed_begins_is_refused() -> None:
-    assert refusal(DAILY, "2019-12-31..2020-01-01") == (
-        "feed tpch: --windows 2019-12-31: windows begin at 2020-01-01"
-    )
-
-
-def test_new_objects_and_unfinished_windows_are_due_once_each_in_order(
+def test_new_objects_and_unfinished_windows_are_due_and_what_is_left_alone_is_named(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    landed(monkeypatch, new=["2025-11-20", "2025-11-18", "2025-11-20"], unfinished=["2025-11-19"])
-    assert planning.due(lake, DAILY).windows == ["2025-11-18", "2025-11-19", "2025-11-20"]
-
-
-def test_nothing_new_is_an_empty_plan(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    landed(monkeypatch, new=[])
+    later = f"{datetime.now(UTC) + timedelta(days=3):%Y-%m-%d}"
+    new = ["2025-11-20", "2025-11-18", "2025-11-20", later, "2019-12-31"]
+    landed(monkeypatch, new, unfinished=["2025-11-19"], left_out=["x.tmp: temporary"])
     plan = planning.due(lake, DAILY)
-    assert (plan.windows, plan.early, plan.left_out) == ([], [], [])
+    assert plan.windows == ["2025-11-18", "2025-11-19", "2025-11-20"]
+    assert (plan.early, plan.ancient) == ([later], ["2019-12-31"])
+    assert plan.left_out == ["x.tmp: temporary"]
 
 
 def test_a_feed_that_was_read_by_the_hour_cannot_be_read_by_the_day(
@@ -207,17 +196,6 @@ def test_a_feed_that_was_read_by_the_hour_cannot_be_read_by_the_day(
         "feed tpch: window: day: bronze was read by the hour, window 2025-11-20T03 for one. "
         "Set `window: hour` again;"
     )
-
-
-def test_drops_of_a_window_that_has_not_begun_wait_and_are_named(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    later = f"{datetime.now(UTC) + timedelta(days=3):%Y-%m-%d}"
-    landed(monkeypatch, new=["2025-11-20", later], left_out=["x.tmp: temporary"])
-    plan = planning.due(lake, DAILY)
-    assert plan.windows == ["2025-11-20"]
-    assert plan.early == [later]
-    assert plan.left_out == ["x.tmp: temporary"]
 
 
 TOPIC = Feed("town", "debezium", "kafka://nowhere:1/t")
@@ -256,14 +234,9 @@ def test_what_is_new_in_topics_is_looked_at_behind_what_was_read(
     assert plan.windows == ["2025-11-20T03", "2025-11-20T04", "2025-11-20T05"]
     assert plan.landed == 11
     assert looks == [({"t/0 id": 10}, planning.LOOK_SECONDS)]
-
-
-def test_a_topic_without_anything_new_is_not_read(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    # A topic without anything new is not read.
     looks = peeked(monkeypatch, 10)
-    assert planning.due(lake, TOPIC).windows == []
-    assert looks == []
+    assert (planning.due(lake, TOPIC).windows, looks) == ([], [])
 
 
 @pytest.mark.parametrize("found", [[], ["2999-01-01T00"]], ids=["no record", "of the future"])
@@ -278,33 +251,26 @@ def test_offsets_that_no_window_is_found_for_are_read_by_a_run_of_the_open_one(
 
 
 @pytest.mark.parametrize(
-    ("end", "found", "windows"),
+    ("day", "end", "found", "windows"),
     [
-        (10, [], ["2025-11-20T03"]),
-        (12, ["2025-11-20T05"], ["2025-11-20T03", "2025-11-20T05"]),
-        (12, ["2026-01-01T00"], ["2025-11-20T03"]),
+        (20, 10, [], ["2025-11-20T03"]),
+        (20, 12, ["2025-11-20T05"], ["2025-11-20T03", "2025-11-20T05"]),
+        (20, 12, ["2026-01-01T00"], ["2025-11-20T03"]),
+        # A run of whatever windows reads what is new.
+        (19, 10, ["2025-11-20T05"], []),
+        (19, 12, ["2025-11-20T05"], ["2025-11-19T05"]),
     ],
-    ids=["nothing new", "new in the range", "new elsewhere"],
 )
 def test_of_the_windows_that_a_person_names_those_are_run_that_topics_have_records_of(
     lake: Lake,
     monkeypatch: pytest.MonkeyPatch,
+    day: int,
     end: int,
     found: list[str],
     windows: list[str],
 ) -> None:
     peeked(monkeypatch, end, found)
-    plan = planning.of_asked(lake, TOPIC, planning.asked(TOPIC, "2025-11-20T00..2025-11-20T05"))
-    assert plan.windows == windows
-
-
-@pytest.mark.parametrize(("end", "windows"), [(10, []), (12, ["2025-11-19T05"])])
-def test_a_run_of_whatever_windows_reads_what_is_new_in_topics(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch, end: int, windows: list[str]
-) -> None:
-    peeked(monkeypatch, end, ["2025-11-20T05"])
-    plan = planning.of_asked(lake, TOPIC, planning.asked(TOPIC, "2025-11-19T00..2025-11-19T05"))
-    assert plan.windows == windows
+    assert windows_of(lake, TOPIC, f"2025-11-{day}T00..2025-11-{day}T05") == windows
 
 
 def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(

@@ -11,8 +11,7 @@ import pytest
 
 from assets.feed_assets import table_name_of
 from assets.storage.lake import Lake
-from orchestration.automation.jobs import job_name
-from orchestration.definitions import build, tables_in_gold
+from orchestration.definitions import build, job_to_gold, tables_in_gold
 from orchestration.resources import lake_of
 from orchestration.runs.execution import run_plans
 from orchestration.runs.planning import asked, of_asked
@@ -52,20 +51,13 @@ def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
     return Feed("zoo", "telling", str(tmp_path / "landing"))
 
 
-def loaded(lake: Lake, feed: Feed) -> dg.RepositoryDefinition:
-    """What the code location has when it is loaded now."""
-    tables = tables_in_gold(lake, feed).values()
-    return build([feed], lake, undeclared={feed.name: tables}).get_repository_def()
-
-
 def test_a_table_in_gold_is_a_node_with_columns_and_lineage_after_a_reload(
     tmp_path: Path, feed: Feed
 ) -> None:
     lake = lake_of(str(tmp_path / "warehouse"))
-    before = loaded(lake, feed)
-    assert PETS not in before.asset_graph.get_all_asset_keys()
+    assert PETS not in build([feed], lake).resolve_asset_graph().get_all_asset_keys()
     with dg.DagsterInstance.ephemeral() as instance:
-        result = before.get_job(job_name(feed)).execute_in_process(
+        result = job_to_gold(feed, lake).execute_in_process(
             instance=instance, partition_key=WINDOW, raise_on_error=False
         )
         assert result.success
@@ -79,7 +71,7 @@ def test_a_table_in_gold_is_a_node_with_columns_and_lineage_after_a_reload(
     assert "dagster/column_lineage" in made.metadata
     assert "dagster/column_schema" in made.metadata
 
-    node = loaded(lake, feed).asset_graph.get(PETS)
+    node = build([feed], lake).resolve_asset_graph().get(PETS)
     assert node.group_name == "zoo"
     assert node.parent_keys == {dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"])}
     assert not node.is_executable
@@ -89,7 +81,7 @@ def test_a_table_in_gold_is_a_node_with_columns_and_lineage_after_a_reload(
     assert (columns["id"], columns["name"]) == ("int", "string")
     # A run after the reload makes it as before.
     with dg.DagsterInstance.ephemeral() as instance:
-        again = loaded(lake, feed).get_job(job_name(feed))
+        again = job_to_gold(feed, lake)
         assert again.execute_in_process(instance=instance, partition_key=WINDOW).success
 
 
@@ -97,7 +89,7 @@ def checks_of(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance, window: str
 ) -> dict[tuple[str, str], dg.AssetCheckEvaluation]:
     """The checks of a run over one window, as the code location has them when it is loaded now."""
-    job = loaded(lake, feed).get_job(job_name(feed))
+    job = job_to_gold(feed, lake)
     result = job.execute_in_process(instance=instance, partition_key=window, raise_on_error=False)
     found = result.get_asset_check_evaluations()
     return {(table_name_of(one.asset_key.path), one.check_name): one for one in found}
@@ -112,7 +104,7 @@ def test_such_a_node_has_the_built_in_checks_which_the_run_that_makes_the_table_
         assert not any(table == "gold.zoo.pets" for table, _ in first)
         assert first["undeclared.zoo", "positions_rise_within_key"].passed
 
-        nodes = loaded(lake, feed).asset_graph.asset_check_keys
+        nodes = build([feed], lake).resolve_asset_graph().asset_check_keys
         names = {one.name for one in nodes if one.asset_key == PETS}
         of_gold = {"one_row_per_key", "no_late_event", "positions_rise_within_key"}
         of_gold |= {"rows_were_inserted"}
@@ -148,10 +140,9 @@ def test_a_run_of_the_tables_without_their_checks_judges_them_too(
     lake = lake_of(str(tmp_path / "warehouse"))
     with dg.DagsterInstance.ephemeral() as instance:
         checks_of(lake, feed, instance, WINDOW)
-        again = loaded(lake, feed)
         layers = ("bronze", "silver", "quarantine", "undeclared")
         keys = [dg.AssetKey([layer, "zoo", f"zoo_{layer}"]) for layer in layers]
-        result = again.get_job(job_name(feed)).execute_in_process(
+        result = job_to_gold(feed, lake).execute_in_process(
             instance=instance, partition_key=WINDOW, asset_selection=keys
         )
     assert result.success
@@ -165,7 +156,7 @@ def test_a_run_of_the_command_line_judges_them_too(tmp_path: Path, feed: Feed) -
         for window in (WINDOW, "2025-11-20T04"):
             lay(tmp_path / "landing", "2025-11-20/04/b.jsonl", drop(put(3), put(3, "Bob")))
             plan = of_asked(lake, feed, asked(feed, window))
-            (outcome,) = run_plans([plan], lake, instance=instance)
+            (outcome,) = run_plans([plan], lake, instance, job_to_gold)
             assert not outcome.errors
     broken = {(one.asset_key, one.check_name) for one in outcome.checks if not one.passed}
     assert (PETS, "positions_rise_within_key") in broken
@@ -180,8 +171,3 @@ def test_a_warehouse_that_cannot_be_read_keeps_no_location_from_loading(
     lake = lake_of("s3://lake", {})
     with pytest.warns(UserWarning, match="zoo: its tables in gold are not known"):
         assert tables_in_gold(lake, feed) == {}
-
-
-def test_a_feed_whose_stream_describes_nothing_has_none(tmp_path: Path) -> None:
-    lake = lake_of(str(tmp_path), {})
-    assert tables_in_gold(lake, Feed("shop", "arcion_s3_json", "/nowhere")) == {}

@@ -135,9 +135,3 @@ def test_what_all_went_to_quarantine_is_named_too() -> None:
     )
     assert summary.quarantined_whole(found) == {"rows": 5}
     assert Waiting.of(found.metadata[0][1]["accounts"]) == Waiting({"mixed": 1}, {"w"})  # type: ignore[arg-type]
-
-
-def test_nothing_is_said_where_every_table_is_declared(tmp_path: Path) -> None:
-    found = outcome_of(account("known", declared="known", changes=4))
-    lake = lake_of(str(tmp_path))
-    assert [*summary.without_gold(lake, found, tmp_path)] == []

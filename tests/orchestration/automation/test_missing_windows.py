@@ -1,4 +1,4 @@
-"""Windows without a drop are marked as done in Dagster, so that "missing" there is what is due."""
+"""What Dagster takes for missing is what is due: from the first drop on, and no window in which nothing landed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import dagster as dg
 import pytest
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 
+from assets import feed_assets
+from assets.storage.lake import Layer
 from orchestration import definitions
 from orchestration.automation import missing_windows
 from orchestration.resources import lake_of
@@ -106,14 +108,6 @@ def test_a_tick_reports_for_a_short_time_and_the_newest_first(
     assert tick.shown()["silver"] == {hours_ago(1)}
 
 
-def test_nothing_is_marked_where_it_is_not_known_when_the_feed_begins() -> None:
-    now = datetime(2025, 11, 20, 5, 30, tzinfo=UTC)
-    feed = feed_from(None, Path("/nowhere"))
-    assert [*missing_windows.quiet_windows(feed, [], now)] == []
-    begun = feed_from("2025-11-20T03", Path("/nowhere"))
-    assert [*missing_windows.quiet_windows(begun, ["2025-11-20T03"], now)] == ["2025-11-20T04"]
-
-
 def test_only_windows_of_the_last_weeks_are_marked() -> None:
     now = datetime(2025, 11, 20, 5, 30, tzinfo=UTC)
     old = feed_from("2021-01-01T00", Path("/nowhere"))
@@ -174,3 +168,30 @@ def test_marks_are_stored_as_dagster_stores_them_and_fewer_commits_than_marks(
         assert found[0] == found[1]
         assert len(found[0]) == len(marks)
         assert len(instance.all_logs("")) == len(other.all_logs("")) == len(marks)
+
+
+def test_partitions_begin_with_the_start_or_the_first_drop_that_is_known(tmp_path: Path) -> None:
+    lake, feed = lake_of(str(tmp_path / "warehouse"), {}), feed_from(None, tmp_path / "landing")
+
+    def first(feed: Feed) -> str | None:
+        begun = missing_windows.from_first_drop(lake, feed)
+        return feed_assets.partitions_of(begun).get_first_partition_key()
+
+    assert first(feed) == "2020-01-01T00"
+    for window in ("2025-11-20T04", "2025-11-20T03", "2019-11-20T03"):
+        lay(tmp_path / "landing", window)
+    assert first(feed) == "2025-11-20T03"
+    assert first(feed_from("2025-11-20T04", tmp_path / "landing")) == "2025-11-20T04"
+    log = Path(lake.path(Layer.LEDGER, "shop")) / "_delta_log"
+    log.mkdir(parents=True)
+    (log / "00000000000000000000.json").write_text("no commit")
+    # Pages come up all the same.
+    with pytest.warns(UserWarning, match="its first window is not known"):
+        assert first(feed) == "2020-01-01T00"
+
+
+def test_drops_before_the_first_partition_are_named() -> None:
+    begun = feed_from("2025-11-20T03", Path("/nowhere"))
+    assert missing_windows.before_start(begun, ["2025-11-20T03", "2025-11-20T04"]) is None
+    said = missing_windows.before_start(begun, ["2025-11-20T02", "2025-11-20T03"])
+    assert "2025-11-20T03, are not asked for: 2025-11-20T02." in str(said)

@@ -65,17 +65,6 @@ def test_the_demos_drops_are_proposed_as_their_feed_files_declare_them(
         assert mine.cdc_columns == theirs.cdc_columns or feed != "tpch"
 
 
-def test_the_types_are_those_of_the_demos_feed_file_or_wider(root: Path) -> None:
-    found = onboarded(str(root / "demo/shop")).feed.tables
-    assert dict(found["customers"].columns) == {
-        **{"id": "bigint", "name": "string", "email": "string", "city": "string"},
-        "credit": "decimal(10,2)",
-    }
-    assert found["orders"].columns["placed_at"] == "timestamp"
-    # One of the totals is no number.
-    assert found["orders"].columns["total"] == "string"
-
-
 def test_the_file_is_written_once_and_says_where_the_drops_are(
     drops: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,17 +172,6 @@ def test_an_empty_landing_is_no_feed_yet(tmp_path: Path) -> None:
         onboarded(str(tmp_path / "nowhere"))
 
 
-def test_a_folder_that_may_not_be_read_says_so(drops: str) -> None:
-    file = Path(drops) / "2026-11-20/03/part_1.json"
-    file.chmod(0)
-    try:
-        with file.open():
-            pytest.skip("this user may read everything")
-    except PermissionError:
-        with pytest.raises(UnreadableLanding, match="Make it readable"):
-            onboarded(drops)
-
-
 def test_rubbish_is_of_no_format(tmp_path: Path) -> None:
     landing = laid(tmp_path, {"a.json": bytes(range(256)) * 40, "b.csv": b"\x00\x01,\x02\n"})
     with pytest.raises(FormatUnclear, match="of no format that Weir recognises") as quarantined:
@@ -257,17 +235,6 @@ def test_of_a_large_landing_little_is_read(tmp_path: Path, monkeypatch: pytest.M
     assert 2 < found.preview.records < 200
 
 
-def test_a_single_file_is_its_folder_with_that_file_alone(drops: str) -> None:
-    (Path(drops) / "2026-11-20/03/other.txt").write_text("nothing")
-    found = onboarded(f"{drops}/2026-11-20/03/part_1.json")
-    assert found.feed.files == "part_1.json"
-
-
-def test_objects_of_unusual_names_are_named_in_the_feed_file(tmp_path: Path) -> None:
-    landing = laid(tmp_path, {"a.dump": pets(("1", "Rex")), "b.dump": pets(("2", "Mia"))})
-    assert onboarded(landing).feed.files == "**/*.dump"
-
-
 @pytest.mark.parametrize(
     ("landing", "name"),
     [
@@ -303,21 +270,6 @@ def test_the_page_shows_what_the_command_prints(
         assert [line for line in said if line not in page] == []
 
 
-def test_columns_that_no_delta_table_can_have_get_a_name_and_keep_their_values(
-    tmp_path: Path,
-) -> None:
-    image = {"ID": "1", "id": "7", "unit price": "2.50", "a.b": "x"}
-    record = {
-        **{**ENVELOPE, "after": image, "before": dict.fromkeys(image, "null")},
-        "exists": dict.fromkeys(image, "1"),
-    }
-    found = onboarded(laid(tmp_path, {"2026-11-20/03/a.json": json.dumps(record).encode()}))
-    (row,) = found.gold()["pets"]
-    assert {str(value) for value in row.values()} == {"1", "7", "2.50", "x"}
-    assert "unit_x0020_price" in row
-    assert found.preview.quarantined == ()
-
-
 def test_tables_of_one_name_in_two_schemas_are_told_apart(tmp_path: Path) -> None:
     lines = []
     for schema in ("farm", "zoo"):
@@ -330,14 +282,6 @@ def test_tables_of_one_name_in_two_schemas_are_told_apart(tmp_path: Path) -> Non
         "farm__pets": "farm",
         "zoo__pets": "zoo",
     }
-
-
-def test_equal_rows_leave_the_key_a_guess(tmp_path: Path) -> None:
-    found = onboarded(laid(tmp_path, {"a.json": pets(("1", "Rex"), ("1", "Rex"), ("2", "Rex"))}))
-    # Two equal rows of a snapshot are two rows only without a key: the name alone is no proof.
-    assert found.keys == {"pets": ["id"]}
-    note = found.proposal.notes[0]
-    assert "a guess" in note
 
 
 def test_the_previews_rows_are_in_the_order_of_their_typed_keys(tmp_path: Path) -> None:

@@ -47,12 +47,12 @@ def test_each_feed_is_a_source_with_its_gold_tables(
     path = f"{tmp_path}/warehouse/gold/shop/customers"
     assert tables["customers"]["identifier"] == path
     assert tables["customers"]["meta"] == {"external_location": f"delta_scan('{path}')"}
-
-
-def test_only_the_feeds_that_are_named_are_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert [*printed(tmp_path, capsys, "", "daily")] == ["daily"]
+    assert tables["customers__history"]["config"] == {"freshness": None}
+    for name, late in (("shop", 3), ("daily", 48)):
+        config = sources[name]["config"]
+        assert config["loaded_at_field"] == "_weir_event_at"
+        hours = {"hour": 1, "day": 24}[config["freshness"]["warn_after"]["period"]]
+        assert config["freshness"]["warn_after"]["count"] * hours == late
 
 
 def test_columns_have_types_and_those_of_the_key_are_tested(
@@ -76,18 +76,6 @@ def test_columns_have_types_and_those_of_the_key_are_tested(
         for name, column in table.items()
         if name.startswith("_weir_")
     )
-
-
-def test_freshness_follows_from_the_windows(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    sources = printed(tmp_path, capsys)
-    hourly, daily = (sources[name]["config"] for name in ("shop", "daily"))
-    assert hourly["loaded_at_field"] == daily["loaded_at_field"] == "_weir_event_at"
-    assert hourly["freshness"]["warn_after"] == {"count": 3, "period": "hour"}
-    assert daily["freshness"]["error_after"] == {"count": 7, "period": "day"}
-    (history,) = [one for one in sources["shop"]["tables"] if one["name"] == "customers__history"]
-    assert history["config"] == {"freshness": None}
 
 
 def test_a_path_is_quoted_for_sql_and_for_the_adapter(
