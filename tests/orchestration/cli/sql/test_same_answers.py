@@ -338,7 +338,7 @@ WRITTEN_OUT = [
     "SELECT count(*) FROM gold.shop.marked VERSION AS OF 0",
     "SELECT id, id FROM gold.shop.people ORDER BY id",
     "SELECT 5 AS n UNION SELECT id FROM gold.shop.people INTERSECT SELECT 2 UNION ALL SELECT 2 ORDER BY n",
-    "SELECT key FROM gold.shop.people LATERAL VIEW explode(pairs) AS pair ORDER BY key",
+    "SELECT key FROM gold.shop.people LATERAL VIEW explode(pairs) pair AS key, value ORDER BY key",
 ]
 
 
