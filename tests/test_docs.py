@@ -61,7 +61,7 @@ def test_words_that_were_replaced_stand_nowhere(page: Path) -> None:
 
 def test_the_readme_is_short_and_the_glossary_too(root: Path) -> None:
     assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
-    page = (root / "docs" / "model.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
     (glossary,) = [part for part in page.split("\n## ") if part.startswith("Glossary\n")]
     words = re.findall(r"^\| ([\w -]+) \| ", glossary, re.MULTILINE)[1:]
     assert 20 <= len(words) <= 35
@@ -72,7 +72,7 @@ def test_the_readme_is_short_and_the_glossary_too(root: Path) -> None:
 
 
 def test_every_dependency_says_why_it_is_there(root: Path) -> None:
-    page = (root / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
     named = {name.strip() for cell in listed for name in cell.split(",")}
     project = (root / "pyproject.toml").read_text(encoding="utf-8")

@@ -99,7 +99,7 @@ def errors() -> dict[str, type[Exception]]:
 
 @pytest.fixture(scope="module")
 def page(root: Path) -> str:
-    return (root / "docs/howto/troubleshooting.md").read_text(encoding="utf-8")
+    return (root / "docs/troubleshooting.md").read_text(encoding="utf-8")
 
 
 def test_every_error_has_its_words_on_the_page(page: str) -> None:

@@ -2,7 +2,7 @@
 
 On an object store the session looks at its leases just before a commit, and the store refuses a commit whose number
 another has taken: Spark, which opens the table once more when it commits, is told the number that its commit has to
-have (``orchestration/spark/conditional_commits``).
+have (``orchestration/spark/ConditionalLogStore.java``).
 """
 
 from __future__ import annotations

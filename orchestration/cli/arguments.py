@@ -326,7 +326,7 @@ def dbt_sources_command(place: Place, only: tuple[str, ...]) -> None:
 
         weir dbt-sources > models/sources.yml
 
-    dbt-spark reads the tables by their paths, and dbt-duckdb by its extension for Delta (docs/howto/dbt.md).
+    dbt-spark reads the tables by their paths, and dbt-duckdb by its extension for Delta (docs/tables.md).
     """
     from orchestration.cli import dbt_sources
 
@@ -580,7 +580,7 @@ def dismiss_quarantine_command(place: Place, feed: str, choice: Choice, by: str 
 def notify_command(is_test: bool) -> None:
     """Send a test message to each address in WEIR_ALERTS.
 
-    The sensor weir_alerts sends a message where a run or a check has failed; docs/alerts.md has the settings.
+    The sensor weir_alerts sends a message where a run or a check has failed; docs/watching.md has the settings.
     """
     from orchestration.cli import notify
 

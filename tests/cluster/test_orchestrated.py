@@ -92,7 +92,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, store: Store, broker: Broke
 
 @pytest.fixture(scope="module")
 def cluster(folder: Path, store: Store) -> Iterator[Cluster]:
-    """A master and two workers, which ask for a secret and encrypt, as docs/howto/cluster.md has it."""
+    """A master and two workers, which ask for a secret and encrypt, as docs/deploy.md has it."""
     (folder / "hosts").mkdir()
     hosts = folder / "hosts"
     with running_cluster(hosts, store.environment(), conf=GUARDED) as running:

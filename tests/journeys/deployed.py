@@ -1,4 +1,4 @@
-"""Dagster as docs/howto/deploy.md starts it: its history in a Postgres, pages and daemon as processes of their own.
+"""Dagster as docs/deploy.md starts it: its history in a Postgres, pages and daemon as processes of their own.
 
 Put here what tests of a deployment share. Not here: Dagster as ``make ui`` starts it (``server``).
 """
@@ -31,7 +31,7 @@ query State($id: String!) {
 
 def page_of(root: Path) -> str:
     """What the page says."""
-    return (root / "docs/howto/deploy.md").read_text(encoding="utf-8")
+    return (root / "docs/deploy.md").read_text(encoding="utf-8")
 
 
 def block(page: str, kind: str, word: str) -> str:

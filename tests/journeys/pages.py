@@ -2,7 +2,8 @@
 
 In a page a block of ``yaml`` whose first line is a comment with a path is a file to be saved. A block of ``shell`` is
 typed; a block of ``text`` that follows it is what it prints: each line, in this order, of which ``…`` stands for any
-words, and alone in a line for any lines. Numbers of seconds may differ, and lines that say that something goes on.
+words, and alone in a line for any lines. Numbers of seconds may differ, and lines that say that something goes on. A
+block of ``text`` that begins with ``$ `` has both: what is typed, and below it what that prints.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 
 LONG = 1200
 MARK = "==== block"
+TYPED = "$ "
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WAITING = re.compile(r"\s*… |starting Spark$")
 """What a command prints on a slow machine, so that nobody thinks that it hangs."""
@@ -42,7 +44,16 @@ def steps(page: str) -> Iterator[Step]:
         if kind == "yaml" and path:
             yield Step(f"cat > {shlex.quote(path[1])} <<'END_OF_FILE'\n{body}END_OF_FILE\n")
         elif kind == "shell":
-            yield Step(body, following[1] if following[0] == "text" else None)
+            yield Step(body, following[1] if is_printed(*following) else None)
+        elif kind == "text" and body.startswith(TYPED):
+            for typed in re.split(rf"^{re.escape(TYPED)}", body, flags=re.MULTILINE)[1:]:
+                script, _, printed = typed.partition("\n")
+                yield Step(f"{script}\n", printed.strip("\n") or None)
+
+
+def is_printed(kind: str, body: str) -> bool:
+    """Whether a block is what the block before it prints."""
+    return kind == "text" and not body.startswith(TYPED)
 
 
 def carried_out(folder: Path, done: list[Step], environment: Mapping[str, str]) -> list[str]:

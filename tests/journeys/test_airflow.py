@@ -39,7 +39,7 @@ class Scheduler:
     def __init__(self, program: Path, root: Path, folder: Path) -> None:
         self.program, self.folder = program, folder
         (folder / "home" / "dags").mkdir(parents=True)
-        shutil.copy(root / "docs/howto/airflow_dag.py", folder / "home" / "dags")
+        shutil.copy(root / "docs/airflow_dag.py", folder / "home" / "dags")
         weir = folder / "weir"
         weir.write_text(
             f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -m orchestration.cli.main "$@"\n'

@@ -1,4 +1,4 @@
-"""What docs/howto/deploy.md says: Dagster on a Postgres, its two processes as the page starts them, tables in S3."""
+"""What docs/deploy.md says: Dagster on a Postgres, its two processes as the page starts them, tables in S3."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_arcion_files_in_a_bucket_reach_gold_as_the_tutorial_says(
     root: Path, project: Path, store: Store
 ) -> None:
     store.put("my-drops", {})
-    page = (root / "docs/tutorials/arcion_in_a_bucket.md").read_text(encoding="utf-8")
+    page = (root / "docs/tutorial_arcion.md").read_text(encoding="utf-8")
     done = [*steps(page)]
     assert compared(done, carried_out(project, done, store.environment())) == []
 
@@ -57,7 +57,7 @@ def test_arcion_files_in_a_bucket_reach_gold_as_the_tutorial_says(
 def test_debezium_on_a_topic_reaches_gold_as_the_tutorial_says(
     root: Path, project: Path, broker: Broker
 ) -> None:
-    page = (root / "docs/tutorials/debezium_on_a_topic.md").read_text(encoding="utf-8")
+    page = (root / "docs/tutorial_debezium.md").read_text(encoding="utf-8")
     assert "localhost:9092" in page
     done = [*steps(page.replace("localhost:9092", broker.address))]
     assert compared(done, carried_out(project, done, {})) == []

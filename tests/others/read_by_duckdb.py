@@ -1,6 +1,6 @@
 """DuckDB with its extension for Delta, from a wheel: run in the environment of ``dbt.lock``.
 
-Where ``AWS_ENDPOINT_URL`` names a store, the tables lie in a bucket of it: see docs/readers.md.
+Where ``AWS_ENDPOINT_URL`` names a store, the tables lie in a bucket of it: see docs/tables.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A real Trino for tests, where somebody has unpacked one: one process on loopback, its catalog in a folder that goes.
 
 Trino is some 800 MB and wants a newer Java than Spark, so that tests use it on request alone: ``WEIR_TRINO`` names
-the folder of an unpacked server, and ``WEIR_TRINO_JAVA`` the home of a Java that it runs on. docs/readers.md says where
+the folder of an unpacked server, and ``WEIR_TRINO_JAVA`` the home of a Java that it runs on. docs/tables.md says where
 both come from. Its protocol is that of https://trino.io/docs/current/develop/client-protocol.html.
 """
 

@@ -21,7 +21,7 @@ INTRO = """Each rule is a check of an asset in Dagster's UI, and a line of a run
 - **failing**: the run goes on, and ends with 1.
 - **warning**: the run only reports it.
 
-[model.md](../model.md#checks) says how they are counted."""
+[architecture.md](../architecture.md#checks) says how they are counted."""
 
 HEAD = ("check", "severity", "what must be true", "what to do where it is not")
 

@@ -89,7 +89,7 @@ def by_trino(gold: Gold, folder: Path) -> Read:
     server, java = os.environ.get(trino.SERVER), os.environ.get(trino.JAVA)
     if not server or not java:
         pytest.skip(
-            f"{trino.SERVER} and {trino.JAVA} name no Trino: docs/readers.md says how to get it"
+            f"{trino.SERVER} and {trino.JAVA} name no Trino: docs/tables.md says how to get it"
         )
     with trino.running_trino(folder, Path(server), Path(java), Path(gold.warehouse)) as running:
         return by_library(gold, running.read)
@@ -146,7 +146,7 @@ def found(
 
 
 TO_QUARANTINE = {("delta-rs", name): "deletionVectors" for name in LARGE}
-"""By reader and table what it says instead; docs/readers.md has the same."""
+"""By reader and table what it says instead; docs/tables.md has the same."""
 
 CUT = {("Trino", "seen", EXPECTED["seen"]): "2025-11-20T01:02:03.000"}
 """By reader, column and value what it shows instead: Trino has Delta's ``timestamp`` to the millisecond."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -102,14 +101,8 @@ def test_yaml_is_read_without_its_traps(tmp_path: Path) -> None:
 
 
 def test_a_feed_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None:
-    root = Path(__file__).resolve().parents[3]
-    shown = [
-        (page.name, block)
-        for page in (root / "README.md", *sorted((root / "docs").glob("*.md")))
-        for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-        if re.search(r"^format:", block, re.MULTILINE)
-    ]
-    assert {"README.md", "arcion_s3.md"} <= {page for page, _ in shown}
+    shown = shown_feed_files()
+    assert {"README.md", "arcion.md"} <= {page for page, _ in shown}
     for page, text in shown:
         feed = loaded(tmp_path, text)
         assert feed.tables or formats.FORMATS[feed.format].describes_tables, page
