@@ -3,9 +3,9 @@
 A key's row, and its tombstone, say where its last change stands, and where the newest one stands after which nothing
 older can matter: the **reset position**. A change that is newer than the last one is folded onto the row. One below
 the reset position changes nothing, whatever it is and however often it comes: it is superseded, and silver is not
-looked at. Only a change between the two needs the key's history (docs/architecture.md). The history also tells whether an
-event came late. Only gold itself can tell what gold had, since silver of the run's windows may have been in gold
-before.
+looked at. Only a change between the two needs the key's history (docs/architecture.md). The history also tells
+whether an event came late. Only gold itself can tell what gold had, since silver of the run's windows may have been in
+gold before.
 """
 
 from __future__ import annotations
