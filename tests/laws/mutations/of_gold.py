@@ -81,8 +81,8 @@ OF_GOLD: Final = (
         6,
         "a transaction shows as soon as its commit is there",
         "transforms/silver/transactions.py",
-        "is_whole = len(own) >= expected if expected is not None else has_begin and has_begun",
-        "is_whole = True",
+        "is_whole = last is not None and _is_whole(last, len(own), begun_in, ended_in, unread)",
+        "is_whole = last is not None",
         of_kind("account"),
     ),
     Mutation(
