@@ -90,10 +90,7 @@ SLOW = {
     "test_a_snapshot_heals_whatever_the_order_the_repeats_and_the_windows": 3,
     "test_a_log_that_begins_again_stops_gold_until_its_epoch_is_opened": 6,
     "test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds": 6,
-    "test_an_event_of_the_cdc_sdk_is_one_event_however_it_is_delivered": 0,
     "test_any_part_of_a_batch_that_comes_again_changes_nothing": 0,
-    "test_an_event_of_xcluster_is_one_event_however_it_is_delivered": 0,
-    "test_each_event_of_a_cluster_is_one_and_stands_where_its_commit_has_it": 0,
 }
 """Tests without Spark that take a second of a processor or more: ``make check`` leaves them to ``make test``. Behind a
 name stands which of its cases are run all the same: 9 is every ninth, and 0 is none."""

@@ -1,10 +1,4 @@
-"""Addresses: what is wrong with one, and credentials in it.
-
-An address may hold a user's name and password, and whoever shows it must not show them.
-
-Put here what is asked of an address whoever uses it. Not here: what a landing or a warehouse may be
-(``orchestration/feeds/landings``, ``orchestration/spark/settings``).
-"""
+"""Addresses: what is wrong with one, and the credentials in it, which nobody who shows one must show."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ EPOCH = 0
 """The first element of every position that a format gives: the feed's decisions open later epochs."""
 
 BY_OFFSET = 4
-"""So many numbers has the position of a record that stands as in its topic (epoch, phase, offset, partition), and no
+"""How many numbers the position has of a record that stands as in its topic (epoch, phase, offset, partition), and no
 other position: offsets of several partitions do not compare."""
 
 SNAPSHOT, STREAM = 0, 1
@@ -48,9 +48,6 @@ def partition_of(log_position: Sequence[int]) -> int | None:
 def is_in_file_by_offset(log_position: Sequence[int]) -> bool:
     """Whether a position has the offset of its record behind its log file."""
     return len(log_position) == _UNPLACED and log_position[PLACE] >= BEHIND_ALL_PLACES
-
-
-# A change as gold sees it: one row of silver that counts, at the position where it takes effect.
 
 
 Key: TypeAlias = "tuple[str | None, ...]"

@@ -29,7 +29,7 @@ class CompactionWatermark:
 
 
 MIN_NEWER_WINDOWS = 2
-"""So many windows have to agree that an earlier one is wrong."""
+"""How many windows have to agree that an earlier one is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

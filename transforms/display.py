@@ -60,9 +60,9 @@ def _escape(one: str) -> str:
     return one.encode("unicode_escape").decode()
 
 
-# Markdown for Dagster's pages, in which text of sources is no markup: no image, link, HTML, heading or table's end.
-# Everything that is not written in Weir's own code goes into a code span or block. Escapes of single signs would not
-# do: Dagster's pages look for addresses in the text that is left when all escapes are read.
+# Markdown for Dagster's pages, in which text of sources is no markup: no image, link, HTML, heading or table's end. All
+# that is not written in Weir's own code goes into a code span or block. Escapes of single signs would not do: Dagster's
+# pages look for addresses in the text that is left when all escapes are read.
 
 
 class Markdown(str):

@@ -267,8 +267,5 @@ class TablesFailed(WeirError):
         super().__init__(f"{many} of {feed} failed; the others are done:", *listed.split("\n"))
 
 
-# The error of a landing that does not answer just now, which a step tries again (``assets/feed_assets``).
-
-
 class LandingAway(UnreadableLanding):
     """A landing that could not be read, and may be readable a little later though nobody does anything."""

@@ -105,7 +105,7 @@ class Event:
     ``stream_schema``: what the stream itself says of the table. ``read_by_schema``: the columns whose values the
     record's own schema has said how to read, so that the feed file's word on how they are written is not asked.
     ``snapshot``: of a row that a snapshot read, what it says of that snapshot.
-    ``warnings``: the words of the format's warnings (``warning.EventWarning``) that the event gives rise to.
+    ``warnings``: the words of the format's warnings (``EventWarning``) that the event gives rise to.
     ``fault``: why the event cannot become a change; the other fields then say what could be read nevertheless.
     """
 
@@ -145,9 +145,6 @@ class Pending(NamedTuple):
     group: tuple[str | int | None, ...]
     order: tuple[int, ...]
     content: object
-
-
-# Warnings of a format: what it notices in events that it takes all the same. A check of silver counts each of them.
 
 
 class Undeclared(NamedTuple):

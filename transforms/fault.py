@@ -1,8 +1,4 @@
-"""Why something in a record cannot be taken: a word for the kind of fault, and a sentence with what was found.
-
-Put here what every fault has in common. Not here: which faults there are (each is made where it is found, in
-``formats`` or ``silver``), and errors that stop a run (``errors``).
-"""
+"""Why something in a record cannot be taken: a word for the kind of fault, and a sentence with what was found."""
 
 from __future__ import annotations
 

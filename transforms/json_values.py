@@ -2,8 +2,6 @@
 
 A number with a fraction or an exponent, and -0, is a ``Number``, its text as it was written; a whole one is an int of
 any size.
-Put here what reading JSON means for every format. Not here: cutting a text into documents (``records``), and what a
-document means (``formats``).
 """
 
 from __future__ import annotations

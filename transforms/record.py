@@ -51,11 +51,8 @@ class Record:
     defect: str | None = None
 
 
-# How large an object and a record may be, so that no drop takes more memory or time than was foreseen.
-
-
 LONGEST_PAYLOAD_OF_A_DEFECT = 1 << 20
-"""Of a record that is too long, so many bytes are kept: enough to see what it is."""
+"""Maximum number of bytes that are kept of a record that is too long: enough to see what it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,21 @@
 
 A format turns records into events, and no more: events have no key, no types, and nobody has looked yet whether they
 came before. ``silver`` does all that for every format alike, by what the feed file declares.
-
-Put here what differs between formats and the rest of Weir has to know. Not here: the formats (``formats``), the events
-that they give (``event``), and what several formats share (``families``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from transforms.event import Event, EventWarning, Pending
 from transforms.feed.feed import Feed, Table
 from transforms.onboarding.proposal import Propose, Recognise
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
+from transforms.records import json_documents
+
+JSON_FILES: Final = ("**/*.json*", "**/*.jsonl*", "**/*.ndjson*")
 
 
 class Split(Protocol):
@@ -25,15 +25,18 @@ class Split(Protocol):
     def __call__(
         self, data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS, /
     ) -> Iterator[Record]:
-        """The object's records in their order; what cannot be cut out whole is a record with a ``defect``.
+        """The object's records in their order; what is too long or cannot be cut out whole has a ``defect``.
 
-        Args:
-            data: The object's bytes, decompressed.
-            feed: The feed that reads the object.
-            object_name: The object's name relative to the landing.
-            limits: How long a record may be; a longer one is cut short and has a defect.
+        ``object_name`` is relative to the landing.
         """
         ...
+
+
+def split_json(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Record]:
+    """JSON documents, one a line, pretty-printed, concatenated or in an array."""
+    return json_documents.split(data, limits)
 
 
 Decode = Callable[[BronzeRecord], Iterable[Event | Pending]]
@@ -55,30 +58,18 @@ Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
 """What one record says that other records of its window need to know: facts, as tuples of plain values."""
 
 
-def declared_tables(feed: Feed) -> Mapping[str, Table]:
-    """The gold tables of a feed file that declares them under ``tables``."""
-    return feed.tables
-
-
-def always(feed: Feed) -> bool:
-    """True for every feed."""
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class ExtraAsset:
     """A Dagster asset that only feeds of this format have, beside those that all feeds have.
 
-    Args:
-        key: The first part of the asset's key; the second is the feed's name.
-        module: The module below ``assets`` that makes it: its ``build(feed)`` gives the asset.
-        is_needed: Whether a feed of the format has it.
-        follows_progress: It comes after the window is written down as finished; by default it has to be made before.
+    ``key``: the first part of the asset's key; the second is the feed's name. ``module``: the module below ``assets``
+    whose ``build(feed)`` gives the asset. ``is_needed``: whether a feed of the format has it. ``follows_progress``: it
+    comes after the window is written down as finished; by default it has to be made before.
     """
 
     key: str
     module: str
-    is_needed: Callable[[Feed], bool] = always
+    is_needed: Callable[[Feed], bool] = lambda feed: True
     follows_progress: bool = False
 
 
@@ -134,7 +125,7 @@ class SourceFormat:
     split: Split
     decoder: Decoder
     transactional: bool = False
-    tables: Callable[[Feed], Mapping[str, Table]] = declared_tables
+    tables: Callable[[Feed], Mapping[str, Table]] = lambda feed: feed.tables
     declares: tuple[str, ...] = ("tables",)
     warnings: tuple[EventWarning, ...] = ()
     needs_whole_objects: bool = False

@@ -1,6 +1,6 @@
 """JSON texts of the types that hold others, drawn at random: many are no value of the type, some are no JSON.
 
-The draws are the same in every run. Not here: what they must be, and simple texts (``drawn_texts``).
+The draws are the same in every run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Texts of the simple types: their borders, and thousands drawn at random, of which many are no value of the type.
 
-The draws are the same in every run. Not here: what they must be, and JSON (``drawn_documents``).
+The draws are the same in every run.
 """
 
 from __future__ import annotations

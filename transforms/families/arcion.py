@@ -1,7 +1,5 @@
 """What Arcion's file formats share: exists flags, cursors, operations, and the way from them to an event.
 
-Put here what rows of Arcion say in whichever kind of file. Not here: how a file writes rows (``formats``).
-
 Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3".
 """
 
@@ -39,8 +37,7 @@ def operations_so_far(payload: bytes) -> tuple[str, int] | None:
     return (table[1].decode("utf-8", "replace") if table else ""), total
 
 
-# Arcion's exists flags: which of a row's two images mention a column.
-# A flag is 0 where none does, 1 where the new one does, 2 where the old one does, 3 where both do.
+# Exists flags: which of a row's two images mention a column. 0: none does, 1: the new one, 2: the old one, 3: both.
 
 
 Texts = Mapping[str, str | None]
@@ -112,9 +109,9 @@ def images_by_flags(new: Texts, old: Texts, flags: Texts) -> tuple[Texts, Texts]
     return (before, after) if new.keys() <= flags.keys() and old.keys() <= flags.keys() else None
 
 
-# Arcion's cursors: where an event stands in its source's log, and when it was made and read.
-# A cursor is a JSON text. Its names carry stray blanks in the vendor's own samples (``extraction Timestamp``, ``partN
-# um``) and once lack a letter (``dscI``): blanks are removed, and that name is completed.
+# Cursors: JSON texts that say where an event stands in its source's log, and when it was made and read. Their names
+# carry stray blanks in the vendor's own samples (``extraction Timestamp``, ``partN um``) and once lack a letter
+# (``dscI``): blanks are removed, and that name is completed.
 # MySQL: log file number, position, logSeqNum; all three identify. MongoDB: resumeToken and seqNum; Informix: seqNum,
 # which rises through its log; these identify. Cassandra: timestamp, dscId, mutId, partNum; only the timestamp
 # identifies, since each replica has its own numbers for the same mutation.
@@ -122,7 +119,7 @@ def images_by_flags(new: Texts, old: Texts, flags: Texts) -> tuple[Texts, Texts]
 
 
 Cursor = Mapping[str, str | int | None]
-"""A cursor's fields under their mended names: whole numbers as they are, and all else as texts."""
+"""A cursor's fields under their repaired names: whole numbers as they are, and all else as texts."""
 
 _FILE_NUMBER = re.compile(r"([0-9]+)\s*$")
 
@@ -139,10 +136,7 @@ IN_SNAPSHOT = LogEntry((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
 
 
 def cursor_fields(text: str) -> Cursor:
-    """The cursor's fields; none where it is no JSON object, or where two names are one after mending.
-
-    Neither of two such could be trusted.
-    """
+    """The cursor's fields; none where it is no JSON object, or two names are one after repair."""
     try:
         parts = read(text)
     except MalformedJson:
@@ -168,25 +162,11 @@ def repaired_name(name: str) -> str:
     return "dscId" if plain == "dscI" else plain
 
 
-def is_of_mysql(cursor: Cursor) -> bool:
-    """True for a cursor of MySQL: it names a log file."""
-    return "log" in cursor
-
-
-def has_upserts(cursor: Cursor) -> bool:
-    """True for a cursor of Cassandra, where an insert is an upsert: it names a mutation."""
-    return "mutId" in cursor
-
-
 def log_entry_of(cursor: Cursor) -> LogEntry:
     """The event's position in the stream, and its identity."""
-    if is_of_mysql(cursor):
-        numbers = (
-            _file_number(cursor["log"]),
-            whole(cursor.get("position")),
-            _number_or_zero(cursor, "logSeqNum"),
-        )
-        return _in_log(*numbers)
+    if "log" in cursor:
+        file, position = _file_number(cursor["log"]), whole(cursor.get("position"))
+        return _in_log(file, position, _number_or_zero(cursor, "logSeqNum"))
     if "resumeToken" in cursor:
         return _in_log(whole(cursor["resumeToken"]), _number_or_zero(cursor, "seqNum"), 0)
     if "seqNum" in cursor:
@@ -203,7 +183,6 @@ def _in_log(*numbers: int | None) -> LogEntry:
 
 @lru_cache(maxsize=1024)
 def _file_number(log: str | int | None) -> int | None:
-    """The number that the name of a log file ends with; None where there is none."""
     found = _FILE_NUMBER.search("" if log is None else str(log))
     return None if found is None else whole(found[1])
 
@@ -218,8 +197,7 @@ def _texts(numbers: tuple[int | None, ...]) -> tuple[str | None, ...]:
     return tuple([None if one is None else str(one) for one in numbers])
 
 
-# From an Arcion row to an event: what its operation, its exists flags and its images say.
-# An exists flag says of each column which images mention it: 0 none, 1 the new one, 2 the old one, 3 both.
+# From a row to an event.
 
 
 FLAGS_DISAGREE = EventWarning(
@@ -269,31 +247,6 @@ def operation_fault(op: str | None, operation: str | None, *, in_snapshot: bool)
     return Fault("unknown_operation", f"opType {shown(op)} is not known; known: I, U, D, R")
 
 
-def event_of_bare_row(name: str | None, row: Row, fault: Fault | None) -> Event:
-    """The event of a snapshot's row without an envelope: it has no operation, no cursor and no flags of its own.
-
-    ``name`` is the table's, ``row`` the new values, the old values and the flags, by column. ``fault`` says why the row
-    cannot be read at all: it has no log position then.
-    """
-    entry = IN_SNAPSHOT if fault is None else None
-    mentioned = images_by_flags(*row) if fault is None else _NONE_MENTIONED
-    if mentioned is None:
-        fault = flag_fault(*row)
-    before, after = mentioned or _NONE_MENTIONED
-    return Event(
-        operation="read",
-        effect="replace",
-        name=name,
-        before=before,
-        after=after,
-        log_position=entry and entry.log_position,
-        identity=entry.identity if entry else (),
-        dedup_prefix=len(entry.identity) if entry else 0,
-        warnings=(FLAGS_DISAGREE.word,) if before and fault is None else (),
-        fault=fault,
-    )
-
-
 def event_of_row(
     names: tuple[str | None, str | None, str | None],
     op: str | None,
@@ -301,14 +254,10 @@ def event_of_row(
     row: Row,
     fault: Fault | None,
 ) -> Event:
-    """The event of one row that has an operation and a cursor, or an envelope with a null cursor (a snapshot's row).
+    """The event of one row; of one without an operation and a cursor, ``op`` and ``cursor_text`` are None.
 
-    Args:
-        names: Catalog, schema and name of the table.
-        op: The text of opType; None where there is none.
-        cursor_text: The cursor's JSON text; None for a null cursor.
-        row: The new values, the old values and the flags, by column.
-        fault: Why the row cannot be read at all.
+    ``names``: catalog, schema and name of the table. ``row``: the new values, the old values and the flags, by column.
+    ``fault``: why the row cannot be read at all.
     """
     in_snapshot = cursor_text is None
     cursor: Cursor = {} if cursor_text is None else cursor_fields(cursor_text)
@@ -325,8 +274,9 @@ def event_of_row(
     before, after = mentioned or _NONE_MENTIONED
     if fault is None and entry is not None and None in entry.log_position:
         fault = _unknown_cursor(cursor_text)
-    is_mysql = is_of_mysql(cursor)
-    effects = _EFFECTS_OF_UPSERTS if has_upserts(cursor) else _EFFECTS
+    is_mysql = "log" in cursor
+    # Only Cassandra's cursors name a mutation.
+    effects = _EFFECTS_OF_UPSERTS if "mutId" in cursor else _EFFECTS
     return Event(
         operation=operation,
         effect=effects.get(operation or "", "replace"),
@@ -355,7 +305,6 @@ def _unknown_cursor(cursor_text: str | None) -> Fault:
 
 
 def _warnings(operation: str | None, before: Texts, after: Texts) -> tuple[str, ...]:
-    """Whether the images contradict the operation, by which the event is taken all the same."""
     if (before and operation in ("insert", "read")) or (after and operation == "delete"):
         return (FLAGS_DISAGREE.word,)
     return ()

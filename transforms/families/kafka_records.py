@@ -12,9 +12,6 @@ Vendors: edenhill/kcat, json.c (``-J``); redpanda-data/redpanda, rpk topic consu
 Aiven-Open/cloud-storage-connectors-for-apache-kafka, JSON lines (no partition, ``value`` alone by default); Lenses,
 "Message Envelope" (``metadata``); Confluent's REST proxy, embedded format ``binary`` (base64); Confluent's "Amazon S3
 Sink Connector" (names of objects).
-
-Put here how a record is recognised and taken apart. Not here: what the record then offers (``kafka_message``), what a
-message means (``connect``, ``formats``), and reading topics (``assets``).
 """
 
 from __future__ import annotations
@@ -22,16 +19,18 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from transforms import json_values
-from transforms.families.whole_numbers import whole
+from transforms.families.whole_numbers import microseconds, whole
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text
 from transforms.record import BronzeRecord
 
 
+@dataclass(slots=True)
 class KafkaMessage:
     """What one record says of itself; ``read`` and ``text`` give its value, ``read_key`` and ``key`` its key.
 
@@ -41,22 +40,16 @@ class KafkaMessage:
     value's key is unknown. ``is_utf8``: False where a value is there and is no UTF-8; it has no text then.
     """
 
-    __slots__ = (
-        *("_key", "_raw_key", "_value", "is_keyless", "is_null", "is_utf8"),
-        *("offset", "partition", "sent_at", "topic"),
-    )
-
-    def __init__(self, value: Json, key: Json, raw_key: bytes | None = None) -> None:
-        self._value = value
-        self._key = key
-        self._raw_key = raw_key
-        self.topic: str | None = None
-        self.partition: int | None = None
-        self.offset: int | None = None
-        self.sent_at: int | None = None
-        self.is_null = False
-        self.is_keyless = False
-        self.is_utf8 = True
+    _value: Json
+    _key: Json
+    _raw_key: bytes | None = None
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+    sent_at: int | None = None
+    is_null: bool = False
+    is_keyless: bool = False
+    is_utf8: bool = True
 
     @property
     def text(self) -> str | None:
@@ -140,8 +133,6 @@ _NAMED_BY_SINK: Final = re.compile(
 """What a sink calls an object: topic, partition and the offset of its first record."""
 
 _BASE64_OF_OBJECT: Final = re.compile(r"e[w-z0-9+/][A-Za-z0-9+/]*={0,2}")
-_YEARS_1_TO_9999: Final = (-62_135_596_800_000, 253_402_300_799_999)
-"""In milliseconds since 1970."""
 
 
 def kafka_message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
@@ -188,7 +179,6 @@ def message_of_dump(record: BronzeRecord) -> KafkaMessage:
 
 
 def _take_name(found: KafkaMessage, record: BronzeRecord) -> None:
-    """Take topic, partition and offset from the name of the object, where it has them."""
     named = _NAMED_BY_SINK.search(record.object)
     if named is not None:
         found.topic = named["topic"]
@@ -228,7 +218,6 @@ def _dumped_part(part: Any) -> Json:
 
 
 def _out_of_base64(text: str) -> str:
-    """The JSON object that is in base64; any other text as it is."""
     if text[:1] != "e" or not _BASE64_OF_OBJECT.fullmatch(text):
         return text
     try:
@@ -257,10 +246,8 @@ def _partition(value: Any) -> int | None:
 
 def _moment(value: Any) -> int | None:
     """Milliseconds since 1970, or a time as ISO 8601 writes it, in microseconds; UTC where it names no zone."""
-    milliseconds = whole(value)
-    if milliseconds is not None:
-        first, last = _YEARS_1_TO_9999
-        return milliseconds * 1000 if first <= milliseconds <= last else None
+    if whole(value) is not None:
+        return microseconds(value)
     if type(value) is not str:
         return None
     try:

@@ -20,10 +20,8 @@ def feed_digest(feed: Feed, window: str) -> str:
 
     Of the decisions only those count that can change what the window's records become, and of the columns those that
     the window may know.
-
-    The landing is left out: the same records mean the same wherever they were picked up, and a
-    relative folder would make the digest depend on the feed file's place. The order of tables means
-    nothing; that of columns does.
+    The landing is left out: the same records mean the same wherever they were picked up, and a relative folder would
+    make the digest depend on the feed file's place. The order of tables means nothing; that of columns does.
     """
     return _digest(
         {
@@ -157,7 +155,9 @@ def compacted_meaning(feed: Feed, table: Table, newest: str) -> Meaning:
         "epochs": epochs.digest(),
         "key": list(table.key),
         "columns": {
-            name: column_type(kind).spark for name, kind in _declared_columns(table).items()
+            name: column_type(kind).spark
+            for name, kind in table.columns.items()
+            if name not in table.added
         },
         "cdc_columns": list(table.cdc_columns),
         "renamed": dict(table.renamed),
@@ -174,11 +174,7 @@ def compacted_meaning(feed: Feed, table: Table, newest: str) -> Meaning:
 
 def altered_since(then: Meaning, now: Meaning) -> list[str]:
     """What has changed since, in words; empty where compacted history would still be the same."""
-    return [*_alterations(then, now)]
-
-
-def _alterations(then: Meaning, now: Meaning) -> Iterator[str]:
-    yield from (words for name, words in _PARTS_OF_MEANING.items() if then[name] != now[name])
+    found = [words for name, words in _PARTS_OF_MEANING.items() if then[name] != now[name]]
     # A table without a key tells its rows apart by all columns.
     fixed = then["key"] or [*then["columns"], *now["columns"]]
     for name in dict.fromkeys([*then["columns"], *now["columns"]]):
@@ -186,11 +182,13 @@ def _alterations(then: Meaning, now: Meaning) -> Iterator[str]:
         if old == new:
             continue
         if name in fixed:
-            yield f"the key's column {name} ({old or 'not declared'} then, {new or 'not declared'} now)"
+            then_now = f"{old or 'not declared'} then, {new or 'not declared'} now"
+            found.append(f"the key's column {name} ({then_now})")
         elif old and new and not widens(old, new):
-            yield f"the type of column {name} ({old} then, {new} now)"
+            found.append(f"the type of column {name} ({old} then, {new} now)")
     if [name for name in now["cdc_columns"] if name in then["cdc_columns"]] != then["cdc_columns"]:
-        yield "the order of columns in rows of changes"
+        found.append("the order of columns in rows of changes")
+    return found
 
 
 def _masks_meaning(feed: Feed, table: Table) -> Meaning | None:
@@ -198,10 +196,6 @@ def _masks_meaning(feed: Feed, table: Table) -> Meaning | None:
         return None
     key = feed.mask_key if HASH in table.masks.values() else None
     return {"columns": dict(table.masks), "key": key and key.fingerprint()}
-
-
-def _declared_columns(table: Table) -> Mapping[str, str]:
-    return {name: kind for name, kind in table.columns.items() if name not in table.added}
 
 
 def _competing_tables(feed: Feed, table: Table) -> Iterator[Table]:

@@ -123,8 +123,8 @@ class EdgeType:
     graphs: tuple[str, ...] = ()
 
 
-# How a feed is run and watched, and what people are told of it: nothing here changes what its data means.
-# None of it enters a digest, so that a new owner makes no window due.
+# How a feed is run, and what people are told of it. None of it changes what its data means or enters a digest, so that
+# a new owner makes no window due.
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +175,7 @@ class Running:
     windows: tuple[str, ...] = ()
 
 
-# What a feed declares: plain facts that every layer below takes as values.
-# Reading and judging the YAML file is orchestration's work (``orchestration/feeds/load.py``); by the time a ``Feed``
-# exists, it is known to be sound.
+# The feed itself. By the time a ``Feed`` exists, it is known to be sound: reading and judging the YAML comes before.
 
 
 WindowSize = Literal["hour", "day"]
@@ -201,7 +199,7 @@ class Table:
     ``change_feed``: whether Delta keeps what each commit changed in gold, for others to follow.
     ``snapshots``: what a snapshot's rows without a place in the source's log are: ``heal``: a first snapshot, which
     stands before all changes; ``replace``: each window's are the whole table as it then was.
-    ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``column_names.py``); a
+    ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``spelled_columns``); a
     table that the feed file declares has none. ``encoded``: the source's names of columns whose values only the
     stream's description can read (``event.StreamSchema``). ``before_added``: what columns are in rows from before they
     were added, by gold's name; a declared table has none of either. ``masks`` says what
@@ -304,7 +302,7 @@ class Feed:
     holds. ``accepted_losses``: by partition of a topic (``orders/0``), the offset below which records that Kafka has
     deleted before they were read are given up. ``unavailable_value``: what stands for values that the source did not
     log; empty where that is what its connector sends by default. ``checks``: what the file says of built-in checks, by
-    the rule's name; ``suites``: the expectations that it adds. ``running``: how it is run and watched, which changes no
+    the rule's name; ``suites``: the expectations that it adds. ``running``: how it is run, which changes no
     row. ``mask_key``: the secret of the masks that hash; None where no table has one.
     """
 

@@ -18,7 +18,7 @@ NULL: Final = "null"
 KINDS: Final[tuple[MaskKind, ...]] = (DROP, HASH, NULL)
 
 SHORTEST_KEY: Final = 16
-"""So many characters a secret has at least: a shorter one can be found by trying."""
+"""Minimum length of a secret: a shorter one can be found by trying."""
 
 _FINGERPRINT: Final = b"the fingerprint of a key of masks"
 

@@ -46,9 +46,8 @@ def asset_name(gold_table: str) -> str:
     return re.sub(r"\W", lambda sign: f"x{ord(sign[0]):x}_", plain, flags=re.ASCII)
 
 
-# How gold spells the columns of a table that only its stream describes, where a Delta table cannot have their names.
-# Ordinary databases have columns such as ``unit price``, ``a.b``, or ``id`` beside ``ID``. Silver keeps the source's
-# names as they are.
+# Columns of tables that only their stream describes. Ordinary databases have columns such as ``unit price``, ``a.b``,
+# or ``id`` beside ``ID``, which a Delta table cannot have; silver keeps the source's names as they are.
 
 
 EMPTY_NAME: Final = "_xFFFF_"

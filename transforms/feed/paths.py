@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from transforms.feed.feed import Table
@@ -52,10 +53,9 @@ def table_of_object(object_name: str, tables: Mapping[str, Table]) -> str:
 
 
 def _without_extensions(file: str) -> str:
-    stem = file
-    while (shorter := _EXTENSION.sub("", stem)) not in {stem, ""}:
-        stem = shorter
-    return stem
+    while (shorter := _EXTENSION.sub("", file)) not in {file, ""}:
+        file = shorter
+    return file
 
 
 def _without_date(stem: str) -> str:
@@ -71,12 +71,8 @@ def _declared(candidate: str, above: list[str], known: Mapping[str, str]) -> str
         return known[candidate]
     alike = [name for name in known if name.rpartition(".")[2] == candidate]
     if len(alike) > 1:
-        alike = [name for name in alike if _ends_with(above, name.split(".")[:-1])]
+        alike = [name for name in alike if above[-name.count(".") :] == name.split(".")[:-1]]
     return known[alike[0]] if len(alike) == 1 else None
-
-
-def _ends_with(folders: list[str], parts: list[str]) -> bool:
-    return not parts or folders[-len(parts) :] == parts
 
 
 def matches(object_name: str, glob: str) -> bool:
@@ -122,9 +118,9 @@ def segment_pattern(segment: str, star: str = "[^/]*") -> str:
     return pattern
 
 
-# What an object's path says of time: the date and hour in it, as Weir reads them or as the feed file says.
-# A feed file names the place of the date with ``window_path``, ``dt={year}-{month}-{day}/h={hour}`` for one; the
-# shapes that are known without it never change, for an object that is read later must not come into another window.
+# What an object's path says of time. A feed file names the place of the date with ``window_path``,
+# ``dt={year}-{month}-{day}/h={hour}`` for one; the shapes that are known without it never change, for an object that is
+# read later must not come into another window.
 
 
 # Digits that only look like a date seldom look like one of our time.
@@ -219,7 +215,8 @@ def date_in_path(object_name: str, window_path: str | None = None) -> PathDate |
     """
     if window_path is not None:
         return next(dates_found(compiled(window_path), object_name), None)
-    return next(_dates(object_name), None)
+    both = (dates_found(dates, object_name) for dates in (_PARTITION, _DATE))
+    return next(chain.from_iterable(both), None)
 
 
 def date_of_folder(folder: str, window_path: str | None = None) -> PathDate | None:
@@ -231,12 +228,6 @@ def date_of_folder(folder: str, window_path: str | None = None) -> PathDate | No
     """
     dates = _PARTITION if window_path is None else compiled(window_path)
     return next(dates_found(dates, folder), None)
-
-
-def _dates(object_name: str) -> Iterator[PathDate]:
-    """The dates of a path, in the order in which they count."""
-    yield from dates_found(_PARTITION, object_name)
-    yield from dates_found(_DATE, object_name)
 
 
 def dates_found(dates: re.Pattern[str], object_name: str) -> Iterator[PathDate]:

@@ -1,10 +1,8 @@
 """The source formats: each module here is a format under the module's own name, and nothing else is here.
 
-Put a module here to add a format: a single file, or a package where it has several steps. Its ``FORMAT`` is what
-``transforms/source_format.py`` asks for; CONTRIBUTING.md has a tutorial. The docstring of a format's module is the
-format's documentation: which tool writes it, what one record means, and the vendor's page.
-
-Formats do not import each other. Not here: what several formats share (``families``).
+Its ``FORMAT`` is what ``SourceFormat`` asks for; CONTRIBUTING.md has a tutorial. The docstring of a format's module is
+the format's documentation: which tool writes it, what one record means, and the vendor's page. Formats do not import
+each other.
 """
 
 from __future__ import annotations

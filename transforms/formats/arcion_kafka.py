@@ -12,8 +12,7 @@ format has had four generations:
 All four are read, in any mixture. ``before`` may hold no more than the key, and ``after`` no more than what changed
 (Arcion's settings ``before-image-format`` and ``after-image-format``): a column that is absent is unchanged.
 
-Messages in the other format, ``replication-format: NATIVE``, are brought to envelopes first (``native``). The rest is
-what the Debezium family shares (``transforms/families/connect``).
+Messages in the other format, ``replication-format: NATIVE``, are brought to envelopes first.
 
 Vendor: Arcion documentation, "JSON CDC format for Kafka", and "Native format" of its CDC formats.
 """
@@ -37,7 +36,7 @@ from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 from transforms.onboarding.proposal import Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
-from transforms.source_format import Decode, SourceFormat
+from transforms.source_format import JSON_FILES, Decode, SourceFormat
 
 VOCABULARY: Final = Vocabulary(
     operations={
@@ -56,11 +55,10 @@ VOCABULARY: Final = Vocabulary(
 )
 
 
-# Messages in Arcion's other format for Kafka, ``replication-format: NATIVE``, brought to envelopes.
-# A change has tableName, opType, cursor (an object) and both images; an image that there is none of is null. A row of
-# the snapshot is a bare object of columns, and nothing in it names its table: it is taken where its path is that of a
-# table that the feed declares, and it has all of that table's columns. There is no schema: types are the feed's.
-# Vendor: Arcion documentation, "Native format" of its CDC formats.
+# Messages in Arcion's other format, ``replication-format: NATIVE``, brought to envelopes. A change has tableName,
+# opType, cursor (an object) and both images; an image that there is none of is null. A row of the snapshot is a bare
+# object of columns, and nothing in it names its table: it is taken where its path is that of a table that the feed
+# declares, and it has all of that table's columns. There is no schema: types are the feed's.
 
 
 _NATIVE_OPERATIONS: Final = {"i": "insert", "u": "update", "d": "delete", "r": "replace"}
@@ -90,33 +88,29 @@ def _of_change(document: Mapping[str, Any]) -> Mapping[str, Any]:
     namespace = namespace if type(namespace) is dict else {}
     operation = as_text(document["opType"]) or ""
     cursor = _cursor(document["cursor"])
+    of_cursor = cursor or {}
     source = {
         "db": namespace.get("catalog"),
         "schema": namespace.get("schema"),
         "table": table.get("name"),
         "snapshot": "true" if cursor is None else "false",
-        **{envelope: (cursor or {}).get(name) for envelope, name in _OF_CURSOR.items()},
+        "ts_ms": of_cursor.get("timestamp"),
+        "file": of_cursor.get("log"),
+        "pos": of_cursor.get("position"),
+        "row": of_cursor.get("logSeqNum"),
     }
     head = {
         "op": _NATIVE_OPERATIONS.get(operation.strip(" ").lower(), document["opType"]),
-        "ts_ms": (cursor or {}).get("extractionTimestamp"),
+        "ts_ms": of_cursor.get("extractionTimestamp"),
         "source": source,
     }
     return {**document, **head}
 
 
-_OF_CURSOR: Final = {
-    "ts_ms": "timestamp",
-    "file": "log",
-    "pos": "position",
-    "row": "logSeqNum",
-}
-
-
 def _cursor(cursor: Any) -> Mapping[str, Any] | None:
-    """The cursor's fields under their mended names; None for a null cursor. It may be JSON within a text.
+    """The cursor's fields under their repaired names; None for a null cursor. It may be JSON within a text.
 
-    It has no fields where it is no object, or two names are one after mending: neither can be trusted then.
+    It has no fields where it is no object, or two names are one after repair: neither can be trusted then.
     """
     if type(cursor) is str:
         return arcion.cursor_fields(cursor)
@@ -124,9 +118,6 @@ def _cursor(cursor: Any) -> Mapping[str, Any] | None:
         return None if cursor is None else {}
     fields = {arcion.repaired_name(name): value for name, value in cursor.items()}
     return fields if len(fields) == len(cursor) else {}
-
-
-# By which marks a record is known to be Arcion's for Kafka, and what a feed of such records should declare.
 
 
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
@@ -153,10 +144,6 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     return proposal_of(feed, sample, EnvelopeReader(VOCABULARY, partial(as_envelope, tables={})))
 
 
-_EFFECTS: Final = {"delete": "remove", "update": "update"}
-"""A delete removes, an update may say no more than what changed; all else replaces the row."""
-
-
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
     """What a record of this feed means: one event per message."""
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=False, decimals_may_be_plain=True)
@@ -170,21 +157,15 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
             "tombstone" if envelope.is_tombstone else "key" if envelope.is_lone_key else None
         )
         envelope.is_snapshot = _is_snapshot(envelope)
-        effect = _EFFECTS.get(envelope.operation or "", "replace")
-        return (
-            events.event_of_envelope(
-                envelope,
-                images_of.read(envelope),
-                Meaning(_log_entry(envelope), effect),
-                VOCABULARY,
-            ),
-        )
+        # A delete removes, an update may say no more than what changed; all else replaces the row.
+        effect = {"delete": "remove", "update": "update"}.get(envelope.operation or "", "replace")
+        meaning, images = Meaning(_log_entry(envelope), effect), images_of.read(envelope)
+        return (events.event_of_envelope(envelope, images, meaning, VOCABULARY),)
 
     return decode
 
 
 def _is_snapshot(envelope: Envelope) -> bool:
-    """True for a row that the snapshot read."""
     if envelope.operation == "read":
         return True
     flag = (envelope.source.text("snapshot") or "").lower()
@@ -204,7 +185,7 @@ def _log_entry(envelope: Envelope) -> LogEntry | Fault:
 
 FORMAT = SourceFormat(
     name="arcion_kafka",
-    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
+    files=JSON_FILES,
     split=envelopes.split_files,
     decoder=decoder,
     describes_tables=True,

@@ -12,9 +12,6 @@ Null is the unquoted text NULL; a quoted "NULL" is a text of four letters. Blank
 to them. A quote inside quotes is doubled in the vendor's samples, and escaped with a backslash in its configuration: a
 record is read by doubling where that fits its whole line, else by both ways.
 
-What a record goes through: ``fields`` cuts it, ``layouts`` finds the column of each field, ``decode`` makes the event,
-with what all Arcion's files share (``transforms/families/arcion``).
-
 Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3", CSV file format; "amazon-s3" applier settings.
 """
 
@@ -88,8 +85,7 @@ def header_of(header: str) -> tuple[str, ...] | None:
     return None if fields is None else tuple(one.text for one in fields)
 
 
-# Which column each field of a row belongs to: by the header where the file has one, else by what the feed declares.
-
+# Which column each field of a row belongs to.
 
 TRAILING = 3
 """opType, cursor and operationcount, at the end of every row of an operation."""
@@ -157,7 +153,10 @@ def snapshot_row(
     fields: Sequence[Field], names: Sequence[str] | None, layout: Layout | None
 ) -> Row:
     """The values of a snapshot row: all are given, as if by an insert."""
-    columns = _as_declared(names, layout) if names is not None else layout.columns if layout else ()
+    if names is None:
+        columns: Sequence[str] = layout.columns if layout else ()
+    else:
+        columns = [name if layout is None else layout.declared(name) for name in names]
     new = {name: one.value for name, one in zip(columns, fields, strict=True)}
     return new, {}, dict.fromkeys(new, "1")
 
@@ -189,13 +188,6 @@ def operation_row(
         {name: old.get(name) for name in new},
         {name: flags.get(name) for name in new},
     )
-
-
-def _as_declared(names: Iterable[str], layout: Layout | None) -> list[str]:
-    return [name if layout is None else layout.declared(name) for name in names]
-
-
-# From a CSV record to its event: a row of a snapshot, or a row of an operation.
 
 
 def decoder(feed: Feed, surveyed: object) -> Decode:
@@ -233,16 +225,13 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
                 row = snapshot_row(fields, names, layout)
         if record.defect:
             fault = Fault("damaged_record", record.defect)
-        if is_operation:
-            return (arcion.event_of_row((None, None, record.path_table), op, cursor, row, fault),)
-        return (arcion.event_of_bare_row(record.path_table, row, fault),)
+        return (arcion.event_of_row((None, None, record.path_table), op, cursor, row, fault),)
 
     return decode
 
 
-# What a feed of Arcion's CSV files should declare: names of columns where a header has them, else their number.
-# Rows without a header say neither names nor types: then columns are called ``column_1`` and so on, for a person to
-# rename.
+# What a feed should declare: names of columns where a header has them. Rows without one say neither names nor types:
+# then columns are called ``column_1`` and so on, for a person to rename.
 
 
 _OPERATIONS: Final = frozenset({"I", "U", "D", "R", "INSERT", "UPDATE", "DELETE", "REPLACE"})

@@ -6,14 +6,12 @@ Every value is a text, and null is the text ``null``, so that a text column that
 null: the format itself loses that. A row of a snapshot is such an envelope with a null cursor; in Arcion's files of
 2021 it is a bare object of columns, and its table is then the one that the object's path names.
 
-What operations, cursors and flags mean is the same in all of Arcion's files (``transforms/families/arcion``).
-
 Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3", JSON file format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from transforms.event import Event
@@ -23,21 +21,13 @@ from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, read
 from transforms.onboarding.proposal import Mark
-from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
-from transforms.records import json_documents
-from transforms.source_format import Decode, SourceFormat
+from transforms.record import BronzeRecord
+from transforms.source_format import JSON_FILES, Decode, SourceFormat, split_json
 
 NULL = "null"
 ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
 
 _TEXTS = {str}
-
-
-def split(
-    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Record]:
-    """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data, limits)
 
 
 def decoder(feed: Feed, surveyed: object) -> Decode:
@@ -46,12 +36,14 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
     def decode(record: BronzeRecord) -> Iterable[Event]:
         document, fault = parsed(record)
         if document is None:
-            return (_unreadable(record, feed, fault),)
+            # Its table is the one that its path names, where that is declared.
+            name = record.path_table if record.path_table in feed.tables else None
+            return (Event(operation=None, effect="replace", name=name, fault=fault),)
         if is_bare(document):
             new = texts(document)
             # All columns are given, as if by an insert.
             row: Row = (new, {}, dict.fromkeys(new, "1"))
-            return (arcion.event_of_bare_row(record.path_table, row, fault),)
+            return (arcion.event_of_row((None, None, record.path_table), None, None, row, fault),)
         op, cursor = field_text(document, "opType"), field_text(document, "cursor")
         return (
             arcion.event_of_row(
@@ -87,12 +79,6 @@ def parsed(record: BronzeRecord) -> tuple[dict[str, Any] | None, Fault | None]:
     return document, fault
 
 
-def _unreadable(record: BronzeRecord, feed: Feed, fault: Fault | None) -> Event:
-    """The event of what is no document: its table is the one that its path names, where that is declared."""
-    name = record.path_table if record.path_table in feed.tables else None
-    return Event(operation=None, effect="replace", name=name, fault=fault)
-
-
 def is_bare(document: Mapping[str, object]) -> bool:
     """True for a snapshot row without an envelope: nothing names the operation and the images."""
     if "tableName" in document:
@@ -101,11 +87,9 @@ def is_bare(document: Mapping[str, object]) -> bool:
 
 
 def missing_field(document: Mapping[str, object], cursor: str | None) -> Fault | None:
-    """What an envelope lacks.
-
-    That of a snapshot's row may leave opType out, but nothing can stand in for the flags.
-    """
+    """What an envelope lacks: that of a snapshot's row may leave opType out, but nothing stands in for the flags."""
     if "exists" in document and ("opType" in document or cursor is None):
+        return None
         return None
     missing = [name for name in ("opType", "exists") if name not in document]
     return Fault("missing_field", f"the envelope lacks {', '.join(missing)}")
@@ -165,14 +149,9 @@ def flags(exists: object) -> dict[str, str | None]:
     if set(map(type, exists.values())) == _TEXTS and FLAGS.issuperset(exists.values()):
         return exists
     return {
-        name: value if type(value) is str and len(value) == 1 else _stripped(value)
+        name: None if (text := as_text(value)) is None else text.strip(" ")
         for name, value in exists.items()
     }
-
-
-def _stripped(value: object) -> str | None:
-    text = as_text(value)
-    return None if text is None else text.strip(" ")
 
 
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
@@ -190,8 +169,8 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
 
 FORMAT = SourceFormat(
     name="arcion_s3_json",
-    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
-    split=split,
+    files=JSON_FILES,
+    split=split_json,
     decoder=decoder,
     warnings=(arcion.FLAGS_DISAGREE,),
     operations_so_far=operations_so_far,

@@ -5,16 +5,12 @@ within a transaction is an intent: it takes effect at the APPLY of that transact
 not in the stream. Leader and followers deliver the same records. A stream is of one table, which no record names: the
 object's path does. A line may also hold a single one of ``records``.
 
-What a record goes through: the module ``records`` reads the response, with ``columns`` for keys and changes, and finds
-where each of its records stands among those of its time. ``decode`` says what each does, ``record_faults`` why one
-cannot be taken.
-
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (CDCRecordPB) and ent/src/yb/cdc/cdc_producer.cc, 2.11 and 2.13.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -33,6 +29,7 @@ from transforms.families.yugabyte.messages import (
     message_part,
     other_shape,
     repeated_field,
+    response_fault,
 )
 from transforms.families.yugabyte.values import instant_of, moment_of, transaction_id
 from transforms.fault import Fault, shown
@@ -40,13 +37,12 @@ from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled
 from transforms.onboarding.tables import TableSeen, proposal_of_tables, tables_seen
-from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
-from transforms.records import json_documents
-from transforms.source_format import Decode, SourceFormat
+from transforms.record import BronzeRecord
+from transforms.source_format import JSON_FILES, Decode, SourceFormat, split_json
 
 
 class Column(NamedTuple):
-    """One pair of a record's key or changes; ``name`` is None where it has none. See ``values.Own`` for the others."""
+    """One pair of a record's key or changes; ``name`` is None where it has none. The others: see ``ServerValue``."""
 
     name: str | None
     kind: str | None
@@ -78,7 +74,7 @@ def image_of(columns: Sequence[Column]) -> dict[str, Value]:
     return {one.name or "": one.value for one in columns}
 
 
-# The records of an xCluster response (CDCRecordPB): what each says, and its place among those of its time.
+# The records of a response (CDCRecordPB): what each says, and its place among those of its time.
 
 
 _RECORD: Final = ("time", "operation", "key", "changes", "transaction_state")
@@ -190,9 +186,6 @@ def _content(record: CdcRecord) -> tuple[object, ...]:
     return (*whose, *record.columns)
 
 
-# Why a record of xCluster cannot be read, or be put in order.
-
-
 ROW_OPERATIONS: Final = frozenset(("WRITE", "DELETE"))
 
 
@@ -228,9 +221,9 @@ def _column_fault(record: CdcRecord) -> Fault | None:
     return None
 
 
-# From an xCluster response to its events: the checkpoint's note first, then one event for each record.
-# A record stands at its hybrid time. A record of a transaction stands at the hybrid time of the commit, which the
-# APPLY record gives; records of one transaction keep the order of their own hybrid times.
+# The events of a response: the checkpoint's note first, then one for each record. A record stands at its hybrid time;
+# a record of a transaction at that of the commit, which the APPLY record gives, and the records of one transaction keep
+# the order of their own hybrid times.
 
 
 BYTES_ARE_BASE64: Final = EventWarning(
@@ -265,12 +258,15 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         try:
             response = message_of_record(record, RESPONSE)
             source = _source(response, record, feed, known)
-            if fault := _no_response(response):
+            parts = ("records", "operation", "time", "checkpoint")
+            lacking = "neither records, operation nor a checkpoint is there"
+            if fault := response_fault(response, parts, lacking):
                 raise UnreadableResponse(fault)
             checkpoint = checkpoints.checkpoint_of(response)
             records = records_of_response(response, source.text_columns)
         except UnreadableResponse as unreadable:
-            return [_unreadable(_source(response, record, feed, known), unreadable.fault)]
+            source = _source(response, record, feed, known)
+            return [checkpoints.unreadable_response(source.origin, unreadable.fault, source.table)]
         # Hybrid times order this form, so that no checkpoint can be said to be behind a commit.
         note = checkpoints.note_of_checkpoint(checkpoint, checkpoints.NO_OP_ID, source.origin)
         return [note, *[_event(one, source) for one in records]]
@@ -293,30 +289,6 @@ def _source(
     table = messages.declared_table_of(known, None, name)
     origin = checkpoints.origin_of_response(response, record.object, feed)
     return ResponseContext(origin, name, table.text_columns if table else messages.NOT_DECLARED)
-
-
-def _no_response(response: Mapping[str, Any]) -> Fault | None:
-    """Why a JSON object is no response that can be read."""
-    error = response.get("error")
-    if error is not None:
-        answer = shown(as_text(error))
-        return Fault("error_response", f"the server answered with an error: {answer}")
-    parts = ("records", "operation", "time", "checkpoint")
-    if all(response.get(name) is None for name in parts):
-        return Fault("missing_field", "neither records, operation nor a checkpoint is there")
-    return None
-
-
-def _unreadable(source: ResponseContext, fault: Fault) -> Event:
-    return Event(
-        operation=None,
-        effect="note",
-        name=source.table,
-        stream=source.origin.tablet,
-        log_position=checkpoints.START,
-        identity=(source.origin.tablet,),
-        fault=fault,
-    )
 
 
 def _event(record: CdcRecord, source: ResponseContext) -> Event:
@@ -352,8 +324,7 @@ def _event_at(record: CdcRecord) -> int | None:
     return moment_of(record.time) if at_commit is None else at_commit
 
 
-# What a feed of xCluster responses should declare: key and types stand in the records, the table's name does not.
-
+# What a feed should declare: key and types stand in the records, the table's name does not.
 
 _TYPES: Final[Mapping[str, str]] = {
     **{"int8_value": "tinyint", "int16_value": "smallint", "int32_value": "int"},
@@ -432,17 +403,10 @@ def _with_path(entry: Entry, name: str) -> Entry:
     return replace(entry, value=tuple(inside))
 
 
-def split(
-    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Record]:
-    """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data, limits)
-
-
 FORMAT = SourceFormat(
     name="yugabyte_xcluster",
-    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
-    split=split,
+    files=JSON_FILES,
+    split=split_json,
     decoder=decoder,
     transactional=True,
     recognise=recognise,

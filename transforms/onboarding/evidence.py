@@ -26,7 +26,7 @@ _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*"
 _TRUTH: Final = frozenset({"true", "false"})
 _PRECISIONS: Final = (10, 18, 28, 38)
 _SPARE: Final = 4
-"""So many more digits before the point than the sample has should fit."""
+"""How many more digits before the point than the sample has should fit."""
 
 _SMALL: Final = 10**6
 
@@ -49,7 +49,7 @@ def inferred_type(values: Collection[Value], *, may_grow: bool = False) -> Infer
     texts = [one for one in given if isinstance(one, str)]
     for infer in (_truth, _whole, _decimal, _number, _day, _moment):
         if (found := infer(texts)) is not None:
-            if found.type == "int" and (may_grow or _largest(texts) >= _SMALL):
+            if found.type == "int" and (may_grow or max(abs(int(one)) for one in texts) >= _SMALL):
                 return Inferred("bigint", found.evidence)
             return found
     longest = max(map(len, texts))
@@ -74,10 +74,6 @@ def _whole(texts: Collection[str]) -> Inferred | None:
         if all(column_type(kind).judge(text) is not None for text in texts):
             return Inferred(kind, evidence)
     return Inferred("decimal(38,0)", evidence) if digits <= max(_PRECISIONS) else None
-
-
-def _largest(texts: Collection[str]) -> int:
-    return max(abs(int(text)) for text in texts)
 
 
 def _decimal(texts: Collection[str]) -> Inferred | None:
@@ -125,9 +121,8 @@ def _moment(texts: Collection[str]) -> Inferred | None:
     return Inferred("timestamp", "moments" if is_zoned else "moments without a zone, taken as UTC")
 
 
-# Columns whose values seem to be counts of time, or decimals in base64, where no schema says so.
-# So Debezium writes by default, and without schemas nothing in a record tells such values from plain numbers and
-# texts. A column becomes a time or a decimal only where its name speaks for it, too, and it is called a guess.
+# Columns whose values seem to be counts of time, or decimals in base64, where no schema says so: so Debezium writes by
+# default. A column becomes a time or a decimal only where its name speaks for it, too, and it is called a guess.
 
 
 _MOMENT_NAME: Final = re.compile(
@@ -162,7 +157,6 @@ def refined_type(column: str, texts: Collection[str], found: Inferred) -> Inferr
 
 
 def _count(name: str, numbers: Sequence[int], found: Inferred) -> Inferred:
-    """A column of whole numbers."""
     least, most = numbers[0], numbers[-1]
     if _DAY_NAME.fullmatch(name) and encodings.is_recent(least, most, DAYS):
         years = _years(times.day_text(least), times.day_text(most))
@@ -203,7 +197,8 @@ def _base64_decimal(name: str, texts: Collection[str]) -> Inferred | None:
     is_named = _MONEY_NAME.fullmatch(name) is not None and is_mixed
     # Hardly a word ends in a sign of equality.
     is_padded = any(text.endswith("=") for text in texts)
-    is_varied = len(sizes) > 1 and is_padded and not all(map(_is_ascii, raw))
+    is_text = all(one.isascii() and one.decode("ascii").isprintable() for one in raw)
+    is_varied = len(sizes) > 1 and is_padded and not is_text
     if words * _MOST_WORDS > len(texts) or not (is_named or is_varied):
         return None
     digits = max(len(str(abs(int.from_bytes(one, "big", signed=True)))) for one in raw)
@@ -214,10 +209,6 @@ def _base64_decimal(name: str, texts: Collection[str]) -> Inferred | None:
     seen = f"Texts that may be decimals in base64, {size} each, as Debezium writes them by default"
     why = f"{_UNSAID}. {seen}. They do not say how many digits stand behind the point: look it up in the source"
     return Inferred(kind, why, f"{BASE64}({_USUAL_SCALE})")
-
-
-def _is_ascii(raw: bytes) -> bool:
-    return raw.isascii() and raw.decode("ascii").isprintable()
 
 
 def _variable_decimal(texts: Collection[str]) -> Inferred | None:
@@ -235,8 +226,7 @@ def _variable_decimal(texts: Collection[str]) -> Inferred | None:
     return None if kind is None else Inferred(kind, seen, BASE64)
 
 
-# Which columns seem to be a table's key, by the changes that a sample has of it.
-
+# The key, by the changes that a sample has of a table.
 
 _MOST_COLUMNS: Final = 3
 _SELDOM: Final = 4
@@ -267,7 +257,7 @@ def sampled_key(columns: Sequence[str], changes: Sequence[SampledChange]) -> Sam
     if by_deletes is not None:
         return by_deletes
     inserted = _inserted(changes)
-    everywhere = [name for name in columns if _is_always_given(name, changes)]
+    everywhere = [name for name in columns if all(_has(name, one) for one in changes)]
     steady = [name for name in everywhere if _seldom_changes(name, changes)]
     for names in _candidates(steady):
         if _tells_apart(names, changes):
@@ -304,18 +294,15 @@ def _of_deletes(columns: Sequence[str], changes: Sequence[SampledChange]) -> Sam
     return SampledKey(names, True, f"the {what} have no other column")
 
 
+def _has(name: str, change: SampledChange) -> bool:
+    return change.after.get(name) is not None or change.before.get(name) is not None
+
+
 def _inserted(changes: Sequence[SampledChange]) -> list[Image]:
     return [one.after for one in changes if one.operation in ("insert", "read") and one.after]
 
 
-def _is_always_given(name: str, changes: Sequence[SampledChange]) -> bool:
-    return all(
-        one.after.get(name) is not None or one.before.get(name) is not None for one in changes
-    )
-
-
 def _moves(names: Sequence[str], changes: Sequence[SampledChange]) -> list[SampledChange]:
-    """The updates that change one of these columns."""
     return [
         one
         for one in changes

@@ -14,7 +14,7 @@ from transforms.feed.paths import PathDate, compiled, date_in_path, dates_found
 from transforms.feed.windows import window_at, window_of
 
 _ASKED: Final = 500
-"""Of so many objects the paths decide which ``window_path`` is proposed; more would take seconds."""
+"""Maximum number of objects whose paths decide which ``window_path`` is proposed: more would take seconds."""
 
 # y=2026/m=11/d=26/h=05, whatever the keys are called.
 _KEYS = (
@@ -112,7 +112,6 @@ def _is_sound(shape: str) -> bool:
 
 
 def _told(names: Iterable[str], window_path: str | None) -> tuple[int, int]:
-    """How many of the paths say a date, and how many an hour."""
     dates = [date for name in names if (date := date_in_path(name, window_path)) is not None]
     return len(dates), sum(date.has_hour for date in dates)
 

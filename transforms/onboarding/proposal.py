@@ -67,9 +67,6 @@ Propose: TypeAlias = Callable[[Feed, Sequence[Sampled]], Proposal]
 """What a feed of the format should declare, by a sample of its records and events."""
 
 
-# A proposal as the text of a feed file: YAML with a comment behind each key.
-
-
 _PLAIN: Final = re.compile(r"[A-Za-z_*./][A-Za-z0-9_./:+-]*|[0-9]+")
 # In YAML 1.2 some words are no texts; a feed file is read as texts, but other tools may read it, too.
 _WORDS: Final = frozenset({"null", "~", "yes", "no", "on", "off", "y", "n"})

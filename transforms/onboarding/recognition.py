@@ -60,18 +60,12 @@ class Evidence:
         found = []
         for says, count in self.marks.most_common():
             objects = [name for name, marks in self.objects.items() if marks[says]]
-            shown = ", ".join(objects[:_MOST_SHOWN]) + (", …" if len(objects) > _MOST_SHOWN else "")
-            found.append(f"{says}: {count:,} of {self.records:,} records ({shown})")
+            found.append(f"{says}: {count:,} of {self.records:,} records ({_first_of(objects)})")
         return found
 
 
 def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Evidence:
-    """The one format that the evidence speaks for.
-
-    Args:
-        landing: where the drops lie.
-        every: the evidence for each format.
-        seen: what the sample looks like, for whoever reads that it is of no format.
+    """The one format that the evidence speaks for; ``seen``: what the sample looks like, where it is of none.
 
     Raises:
         FormatUnclear: it is none, or several are as likely.
@@ -90,9 +84,10 @@ def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Eviden
     best, *others = likely
     names = [one.format for one in likely]
     if any(one.objects.keys().isdisjoint(best.objects) for one in others):
+        where = [f"{one.format}: {_first_of(one.objects)}" for one in likely]
         raise FormatUnclear(
             landing,
-            f"drops of several formats lie here ({_where(likely)})",
+            f"drops of several formats lie here ({'; '.join(where)})",
             names,
             "Write a feed for each: name its objects with --files, or a folder or topic that has them alone.",
         )
@@ -122,15 +117,13 @@ def _elsewhere(best: Evidence, every: Mapping[str, Evidence]) -> Iterator[str]:
             }
             others[max(by_weight, key=lambda key: by_weight[key])].append(name)
     for format_name, names in others.items():
-        shown = ", ".join(names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
-        yield f"{shown} may be of format {format_name}: onboard such objects apart, with --files."
+        may_be = f"{_first_of(names)} may be of format {format_name}"
+        yield f"{may_be}: onboard such objects apart, with --files."
 
 
-def _where(likely: Sequence[Evidence]) -> str:
-    return "; ".join(f"{one.format}: {', '.join([*one.objects][:_MOST_SHOWN])}" for one in likely)
-
-
-# The events of a sample's records, as the format makes them of records before any table is declared.
+def _first_of(names: Iterable[str]) -> str:
+    listed = [*names]
+    return ", ".join(listed[:_MOST_SHOWN]) + (", …" if len(listed) > _MOST_SHOWN else "")
 
 
 def proposal_of_records(feed: Feed, records: Sequence[BronzeRecord]) -> Proposal:

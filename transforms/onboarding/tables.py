@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from transforms.column_types.encodings import is_base64
@@ -107,13 +107,8 @@ def _is_whole(schema: StreamSchema | None) -> bool:
     )
 
 
-def own_name(event: Event) -> str | None:
-    """The table's name, as the event has it."""
-    return event.name
-
-
 def tables_seen(
-    sample: Iterable[Sampled], name_of: Callable[[Event], str | None] = own_name
+    sample: Iterable[Sampled], name_of: Callable[[Event], str | None] = lambda event: event.name
 ) -> dict[TableKey, TableSeen]:
     """The tables of a sample, in the order in which they came; ``name_of``: what the table of an event is called."""
     found: dict[TableKey, TableSeen] = {}
@@ -156,9 +151,6 @@ def _join(table: TableSeen, other: TableSeen) -> None:
         table.values.setdefault(name, set()).update(values)
 
 
-# The tables that a feed file should declare, by what a sample says of them.
-
-
 _MOST_SHOWN: Final = 3
 
 OF_STREAM: Final = "The stream describes these tables, so that gold needs no declaration of them"
@@ -196,15 +188,10 @@ def proposal_of_tables(tables: Iterable[TableSeen]) -> Proposal:
         return Proposal()
     is_needed = any(one.is_needed for one in entries)
     head = () if is_plain else (Entry("table_names", "schema", "several tables have one name"),)
-    inside = tuple(entries) if is_needed else tuple(_needed(one) for one in entries)
+    inside = tuple(entries) if is_needed else tuple(replace(one, is_needed=True) for one in entries)
     comment = "" if is_needed else f"{OF_STREAM}; to fix them, take the marks # away"
     of_file = Entry("tables", inside, comment, is_needed)
     return Proposal((*head, of_file), tuple(found), tuple(notes))
-
-
-def _needed(entry: Entry) -> Entry:
-    """The entry, as one of those that stand together in a comment."""
-    return Entry(entry.name, entry.value, entry.comment)
 
 
 def key_found(table: TableSeen) -> SampledKey:

@@ -96,7 +96,7 @@ OF_EVENTS: Final = (
         7,
         "an edge is there, and the vertex where it begins is not",
         CONSEQUENCES,
-        "return [itself, _source_updated(message)]",
+        'return [itself, Effect(message.vertex.table, "update", OF_SOURCE, after=source)]',
         "return [itself]",
         GRAPH,
     ),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 
 import pytest
 
 from transforms.families.kafka_records import KafkaMessage, kafka_message
 from transforms.feed.feed import Feed
-from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
 
 TOPIC = Feed("shop", "arcion_kafka", "kafka://broker:9092/orders")
@@ -73,143 +71,7 @@ def test_the_name_that_a_sink_gives_an_object_says_where_its_records_stood(
     assert (own.topic, own.partition, own.offset) == ("t", 1, 9)
 
 
-def test_a_value_is_read_as_json_once() -> None:
-    text = of_topic("orders/0", 1, b'{"a": [1.50, null]}', None)
-    assert text.read() == {"a": ["1.50", None]}
-    assert text.read() is text.read()
-    assert text.text == '{"a": [1.50, null]}'
-    assert of_topic("orders/0", 1, b"null", None).read() is None
-    for payload in (None, b"\xff", b"", b'{"a": 1, "a": 2}'):
-        with pytest.raises(MalformedJson):
-            of_topic("orders/0", 1, payload, None).read()
-
-
-def test_a_key_is_read_as_json() -> None:
-    assert of_topic("orders/0", 1, None, b'{"id": 1.0}').read_key() == {"id": "1.0"}
-    assert dumped({**LINE, "key": {"id": 1}}).read_key() == {"id": 1}
-    assert dumped({**LINE, "key": '{"id": 1}'}).read_key() == {"id": 1}
-    for key in (None, b"\xff", b"****", b'{"k": 1, "k": 2}'):
-        with pytest.raises(MalformedJson):
-            of_topic("orders/0", 1, None, key).read_key()
-
-
-LINE: dict[str, object] = {
-    "topic": "orders",
-    "partition": 2,
-    "offset": 41,
-    "tstype": "create",
-    "ts": 1_763_607_600_123,
-    "broker": 1,
-    "headers": ["trace", "1", "trace", None],
-    "key": "k",
-    "payload": '{"a": 1.50}',
-}
-
-
-def test_lines_of_kcat_are_records() -> None:
-    full = dumped(LINE)
-    assert said(full) == ('{"a": 1.50}', "k", "orders", 2, 41, False, True)
-    assert (full.sent_at, full.key_bytes, full.is_keyless) == (SENT_AT, b"k", False)
-    assert full.read() == {"a": "1.50"}
-    null = dumped({**LINE, "payload": None, "offset": 42})
-    assert said(null) == (None, "k", "orders", 2, 42, True, True)
-    without_key = dumped({**LINE, "key": None, "offset": 43})
-    assert said(without_key) == ('{"a": 1.50}', None, "orders", 2, 43, False, True)
-    assert without_key.is_keyless
-
-
-def test_key_and_value_may_stand_in_the_line_as_documents() -> None:
-    text = dumped(
-        '{"partition": 0, "offset": 1, "key": "{\\"id\\":1}", "value": "{\\"a\\":1}", "timestamp": "1763607600123"}'
-    )
-    assert said(text) == ('{"a":1}', '{"id":1}', None, 0, 1, False, True)
-    assert text.sent_at == SENT_AT
-    document = dumped(
-        '{"partition": 0, "offset": 2, "key": {"id": 12345678901234567890}, "value": {"a": 1.50, "b": [1, null]}}'
-    )
-    assert document.read() == {"a": "1.50", "b": [1, None]}
-    assert said(document) == (
-        '{"a":1.50,"b":[1,null]}',
-        '{"id":12345678901234567890}',
-        *(None, 0, 2, False, True),
-    )
-    assert (document.key_bytes, document.sent_at) == (b'{"id":12345678901234567890}', None)
-    iso = dumped(
-        '{"partition": 0, "offset": 3, "key": 7, "value": {}, "timestamp": "2025-11-20T03:00:00.123Z"}'
-    )
-    assert (iso.text, iso.key, iso.sent_at) == ("{}", "7", SENT_AT)
-    null = dumped('{"partition": 0, "offset": 4, "key": {"id": 1}, "value": null}')
-    assert said(null) == (None, '{"id":1}', None, 0, 4, True, True)
-
-
-def test_numbers_of_a_document_in_the_line_keep_every_digit() -> None:
-    numbers = (
-        '{"a":1.10,"b":-0.0,"c":1e400,"e":[9007199254740993.0,2E-3],'
-        '"f":"1.10","g":"x\\"1.10","h":123456789012345678901234567890.1234567890123456789012345678901}'
-    )
-    document = dumped(
-        f'{{"partition": 0, "offset": 1, "timestamp": 1.5, "key": {{"id": 1.0}}, "value": {numbers}}}'
-    )
-    assert said(document) == (numbers, '{"id":1.0}', None, 0, 1, False, True)
-    assert document.sent_at is None
-    number = dumped('{"partition": 0, "offset": 2, "key": 1.0, "value": -2.50}')
-    assert said(number) == ("-2.50", "1.0", None, 0, 2, False, True)
-    text = dumped({"partition": 0, "offset": 3, "key": "1.0", "value": numbers})
-    assert said(text) == (numbers, "1.0", None, 0, 3, False, True)
-
-
-KEY64, VALUE64 = (base64.b64encode(one).decode() for one in (b'{"id":1}', b'{"a": 1.50}'))
 RPK: dict[str, object] = {"topic": "orders", "timestamp": 1_763_607_600_123, "partition": 2}
-METADATA = {"topic": "orders", "partition": 2, "offset": 5, "timestamp": 1_763_607_600_123}
-VALUE = '{"a": 1.50}'
-
-
-@pytest.mark.parametrize(
-    ("line", "expected", "is_keyless", "sent_at"),
-    [
-        (
-            {**RPK, "key": "k", "value": VALUE, "headers": [{"key": "h"}], "offset": 1},
-            (VALUE, "k", "orders", 2, 1, False, True),
-            *(False, SENT_AT),
-        ),
-        # rpk leaves out what is null or empty.
-        ({**RPK, "offset": 2}, (None, None, "orders", 2, 2, True, True), True, SENT_AT),
-        (
-            {**RPK, "partition": "2", "offset": "3", "key": KEY64, "value": VALUE64},
-            (VALUE, '{"id":1}', "orders", 2, 3, False, True),
-            *(False, SENT_AT),
-        ),
-        # Nothing that is no object is taken for base64.
-        (
-            {**RPK, "offset": 4, "key": "eyJ", "value": "e30x"},
-            ("e30x", "eyJ", "orders", 2, 4, False, True),
-            *(False, SENT_AT),
-        ),
-        (
-            {"key": "k", "value": VALUE, "headers": {"h": "1"}, "metadata": METADATA},
-            (VALUE, "k", "orders", 2, 5, False, True),
-            *(False, SENT_AT),
-        ),
-        # Aiven's sinks tell no partition, and by default the value alone.
-        (
-            {"key": "k", "value": VALUE, "offset": 6, "timestamp": "2025-11-20T03:00:00.123Z"},
-            (VALUE, "k", None, None, 6, False, True),
-            *(False, SENT_AT),
-        ),
-        ({"key": None, "value": VALUE}, (VALUE, *[None] * 4, False, True), True, None),
-        ({"key": "k", "value": None}, (None, "k", *[None] * 3, True, True), False, None),
-        ({"value": VALUE}, (VALUE, *[None] * 4, False, True), False, None),
-    ],
-)
-def test_tools_name_and_leave_out_what_they_please(
-    line: dict[str, object],
-    expected: tuple[object, ...],
-    is_keyless: bool,
-    sent_at: int | None,
-) -> None:
-    found = dumped(line)
-    assert said(found) == expected
-    assert (found.is_keyless, found.sent_at) == (is_keyless, sent_at)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +94,6 @@ def test_a_line_that_is_no_record_is_a_bare_value(line: str) -> None:
     found = dumped(line)
     assert said(found) == (line, None, None, None, None, False, True)
     assert (found.sent_at, found.is_keyless, found.key_bytes) == (None, False, None)
-
-
-def test_a_line_that_is_no_utf8_is_a_value_without_a_text() -> None:
-    assert said(dumped(b"\xff\xfe")) == (None, None, None, None, None, False, False)
 
 
 @pytest.mark.parametrize(

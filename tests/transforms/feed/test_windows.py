@@ -14,7 +14,6 @@ from transforms.feed.paths import compiled, date_in_path
 from transforms.feed.windows import (
     contiguous_ranges,
     day_of_folder,
-    next_window,
     parse_window,
     window_of,
     windows_between,
@@ -174,25 +173,6 @@ def test_a_pattern_that_leaves_the_date_open_is_refused(window_path: str, fault:
 
 
 @pytest.mark.parametrize(
-    ("folder", "day"),
-    [
-        ("2026-11-20/", "2026-11-20"),
-        ("2026/11/20/", "2026-11-20"),
-        ("orders/dt=2026-11-20/", "2026-11-20"),
-        ("a/2026-11-20T03/b/", "2026-11-20"),
-        ("2026-13-45/2026-11-21/", "2026-11-21"),
-        ("2026/", None),
-        ("2026/11/", None),
-        ("orders/", None),
-        ("12026-11-20/", None),
-        ("1899-11-20/", None),
-    ],
-)
-def test_a_folder_whose_path_has_a_date_is_of_that_day(folder: str, day: str | None) -> None:
-    assert day_of_folder(folder) == day
-
-
-@pytest.mark.parametrize(
     "window_path",
     [
         None,
@@ -227,11 +207,6 @@ def test_a_change_in_another_time_zone_is_counted_in_utc() -> None:
     )
 
 
-def test_a_window_is_parsed_to_the_moment_it_begins() -> None:
-    assert parse_window("2026-11-20T03", "hour") == datetime(2026, 11, 20, 3, tzinfo=UTC)
-    assert parse_window("2026-11-20", "day") == datetime(2026, 11, 20, tzinfo=UTC)
-
-
 @pytest.mark.parametrize(
     ("text", "size", "form"),
     [
@@ -261,11 +236,6 @@ def test_windows_between_are_inclusive_and_cross_midnight() -> None:
     assert windows_between("2026-02-28", "2026-03-01", "day") == ["2026-02-28", "2026-03-01"]
     assert windows_between("2026-11-20", "2026-11-20", "day") == ["2026-11-20"]
     assert windows_between("2026-11-21", "2026-11-20", "day") == []
-
-
-def test_the_next_window_begins_where_this_one_ends() -> None:
-    assert next_window("2026-12-31T23", "hour") == "2027-01-01T00"
-    assert next_window("2028-02-28", "day") == "2028-02-29"
 
 
 def test_neighbouring_windows_form_ranges() -> None:

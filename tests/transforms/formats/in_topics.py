@@ -1,7 +1,4 @@
-"""The records of a scenario as a topic has them: dumps say topic, partition, key and value of each, other lines none.
-
-Not here: what such records mean (``transforms/families/kafka_records.py``).
-"""
+"""The records of a scenario as a topic has them: dumps say topic, partition, key and value; other lines say none."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from transforms.event import Event, SnapshotRow, StreamSchema, Transaction
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import Feed
 from transforms.formats.debezium import FORMAT
 from transforms.formats.debezium.decode import waits_for_transactions
 from transforms.record import BronzeRecord
@@ -78,74 +78,6 @@ def placed(found: Event) -> tuple[int, ...]:
 def fault(found: Event) -> tuple[str, str]:
     assert found.fault is not None
     return found.fault.reason, found.fault.detail
-
-
-@pytest.mark.parametrize(
-    ("source", "detail"),
-    [
-        (
-            {"connector": "mysql", "table": "city"},
-            "source has file null, pos null, lsn null; events of mysql are put in order by file and pos alone",
-        ),
-        ({**MYSQL, "file": ""}, "file '', pos 40, lsn null; events of mysql"),
-        ({**MYSQL, "file": "bin"}, "file 'bin', pos 40"),
-        ({**MYSQL, "pos": None}, "file 'bin.000003', pos null"),
-        (
-            {**MYSQL, "connector": "MariaDB", "file": None},
-            "events of mariadb are put in order by file and pos",
-        ),
-        ({**POSTGRES, "lsn": None}, "lsn null; events of postgresql are put in order by lsn alone"),
-        ({**POSTGRES, "lsn": "x"}, "lsn x; events of postgresql"),
-    ],
-)
-def test_an_event_without_its_log_position_is_refused(source: dict[str, Any], detail: str) -> None:
-    # By its offset it would stand after every change that has its log position.
-    found = event(envelope(source=source))
-    assert fault(found)[0] == "unknown_position"
-    assert detail in fault(found)[1]
-    assert (found.log_position, found.identity, found.dedup_prefix) == (None, (), 0)
-    assert (found.operation, found.name, found.after) == ("insert", "city", {"id": "1"})
-
-
-def test_an_event_that_knows_no_place_stands_before_all_that_have_one() -> None:
-    # So Flink CDC writes them, whose topics have nothing else; amid others they must not win.
-    source = {**MYSQL, "file": "", "pos": 0, "row": 0}
-    found = event(envelope(source=source))
-    assert (found.fault, found.log_position, found.dedup_prefix) == (None, (0, 1, 0, 7, 1, 2), 6)
-    assert (found.identity, found.segment) == (("shop.public.city", "2", "7"), None)
-    assert found.warnings == ("no_log_position", "counted_by_offset")
-    # The feed file may say a key that the messages do not.
-    city = Table("city", ("id",), {"id": "int"}, ("id",))
-    keyed = Feed("shop", "debezium", TOPIC.landing, tables={"town.city": city})
-    assert event(envelope(source=source), feed=keyed).warnings == ("no_log_position",)
-    first = event(envelope(source={**MYSQL, "file": "bin.000001", "pos": 4}))
-    assert first.log_position == (0, 1, 1, 4, 1, 7)
-    read = event(envelope(op="r", source=source))
-    assert (read.log_position, read.warnings) == ((0, 1, 0, 7, 1, 2), ())
-    bare = event(envelope(source=source), feed=FILES, object="part.json")
-    assert fault(bare)[0] == "unknown_position"
-    assert "file '', pos 0, lsn null; known: file and pos (MySQL, MariaDB)" in fault(bare)[1]
-    assert bare.warnings == ()
-
-
-def test_a_snapshots_rows_need_no_place_in_the_log() -> None:
-    source = {"connector": "mysql", "table": "city", "snapshot": "true"}
-    found = event(envelope(op="r", source=source), {"id": 1})
-    assert (found.fault, found.log_position, found.identity) == (None, (0, 0), ("0", "0"))
-
-
-def test_a_source_without_a_log_that_is_known_stands_in_its_topic() -> None:
-    for connector in ("vitess", "oracle", "sqlserver", None):
-        found = event(envelope(source={"connector": connector, "table": "city"}))
-        assert (found.fault, found.log_position) == (None, (0, 1, 7, 2))
-        assert found.identity == ("shop.public.city", "2", "7")
-
-
-def test_a_log_files_number_is_what_its_name_ends_in() -> None:
-    found = event(envelope(source={**MYSQL, "file": "host.7.000012 ", "row": "3"}))
-    assert (found.log_position, found.segment) == ((0, 1, 12, 40, 1, 7), 12)
-    assert event(envelope(source={**MYSQL, "file": "1" * 300_000 + "x"})).log_position is None
-    assert event(envelope(source={**MYSQL, "file": "1" * 300_000})).log_position is None
 
 
 @pytest.mark.parametrize(
@@ -232,28 +164,6 @@ def test_a_snapshots_rows_stand_in_the_order_of_their_source(
     assert bare.snapshot is None
 
 
-@pytest.mark.parametrize(
-    ("version", "key", "is_told_apart"),
-    [
-        ("3.4.0.Final", {"id": 1}, True),
-        ("3.10.0.Alpha1", {"id": 1}, True),
-        ("4.0.0.Final", {"id": 1}, True),
-        # Each change has a place of its own; and without a key what is delivered again must not double.
-        ("3.3.0.Final", {"id": 1}, False),
-        (None, {"id": 1}, False),
-        ("3.4.0.Final", None, False),
-    ],
-)
-def test_changes_at_the_place_of_mariadbs_transaction_are_told_apart_by_their_offsets(
-    version: str | None, key: Any, is_told_apart: bool
-) -> None:
-    source = {**MYSQL, "connector": "mariadb", "version": version}
-    first, again = (event(envelope(source=source), key, byte_offset=offset) for offset in (7, 8))
-    assert (first.identity != again.identity) is is_told_apart
-    assert first.log_position == (0, 1, 3, 40, 1, 7)
-    assert first.dedup_prefix == (6 if is_told_apart else 5)
-
-
 SPANNER = {
     **{"connector": "spanner", "table": "city", "ts_ms": 9, "ts_us": 9_001, "sequence": "4"},
     **{"server_transaction_id": "t", "mod_number": 2, "partition_token": "p"},
@@ -295,26 +205,6 @@ def test_a_transaction_of_xstream_is_ordered_by_its_positions() -> None:
     assert bad.log_position == event(envelope(source=ORACLE), {"id": 1}).log_position
 
 
-def test_changes_of_one_transaction_of_mongodb_stand_as_in_their_topic() -> None:
-    first, second = (
-        event(envelope(source=MONGODB), {"id": 1}, byte_offset=offset) for offset in (7, 8)
-    )
-    assert placed(first) < placed(second)
-    assert first.dedup_prefix == len(placed(first)) - 1
-
-
-def test_a_chunk_of_a_snapshot_stands_behind_what_was_committed_before_it() -> None:
-    chunk = {**POSTGRES, "snapshot": "incremental", "lsn": None, "sequence": '["80","80"]'}
-    found = event(envelope(op="r", source=chunk), {"id": 1})
-    marks = SnapshotRow(None, True, False, "shop.public.city", 2, 7, "chunks")
-    assert (found.log_position, found.snapshot) == ((0, 1, 80, 0, 1), marks)
-    before = event(envelope(source={**POSTGRES, "lsn": 79, "sequence": '["60","79"]'}))
-    behind = event(envelope(source={**POSTGRES, "lsn": 75, "sequence": '["80","75"]'}))
-    assert (before.log_position, behind.log_position) == ((0, 1, 79, 1, 79), (0, 1, 80, 1, 75))
-    signal = event(envelope(op="r", source={**MYSQL, "snapshot": "incremental"}), {"id": 1})
-    assert (signal.log_position, signal.snapshot) == ((0, 1, 3, 40, 2, 7), marks)
-
-
 @pytest.mark.parametrize(
     ("source", "op", "key", "warned"),
     [
@@ -337,29 +227,6 @@ def test_rows_without_a_key_that_may_count_twice_are_told(
     found = event(envelope(op=op, source=source), key)
     words = {"blocking": "blocking_snapshot_without_key", "offset": "counted_by_offset"}
     assert (found.fault, found.warnings) == (None, (words[warned],) if warned else ())
-
-
-@pytest.mark.parametrize(
-    "key", ['{"k":1,"k":2}', ' {"id":1', '{"schema":{},"payload":{"id":1,"id":1}}']
-)
-def test_a_key_that_cannot_be_trusted_is_refused(key: str) -> None:
-    found = event(envelope(), key)
-    assert fault(found)[0] == "malformed_key"
-    assert "the key begins as a JSON object and is none" in fault(found)[1]
-    assert (found.name, found.after, found.log_position) == (
-        "city",
-        {"id": "1"},
-        (0, 1, 3, 40, 1, 7),
-    )
-    assert event(None, key).operation == "tombstone"
-
-
-def test_a_key_of_another_kind_is_unknown() -> None:
-    for key in ("****", "7", '"text"', "[1]", "\ufeff"):
-        found = event(
-            {"schema": schema({"field": "id", "type": "int32"}), "payload": envelope()}, key
-        )
-        assert (found.fault, found.stream_schema) == (None, None)
 
 
 def test_a_number_of_thousands_of_digits_is_refused() -> None:
@@ -409,61 +276,6 @@ def test_each_message_is_read_by_its_own_schema() -> None:
     assert [one.stream_schema for one in found] == [with_day, other, None, with_day, with_day]
 
 
-def test_the_feeds_types_are_those_of_the_tables_names_of_today_and_before() -> None:
-    columns = {"id": "int", "day": "date"}
-    table = Table("city", ("id",), columns, (), was=("town",), renamed={"date": "day"})
-    feed = Feed(
-        "shop",
-        "debezium",
-        TOPIC.landing,
-        tables={"city": table, "other.city": Table("other.city", (), {}, ())},
-    )
-    after = {"id": 1, "day": 1, "date": 2}
-    read = [
-        event(envelope(after=after, source={**MYSQL, **names}), feed=feed).after
-        for names in ({}, {"table": "town"}, {"db": "other"})
-    ]
-    days = {"id": "1", "day": "1970-01-02", "date": "1970-01-03"}
-    assert read == [days, days, {"id": "1", "day": "1", "date": "2"}]
-
-
-def test_the_key_tells_the_columns_that_no_image_mentions() -> None:
-    said = schema(COLUMN, DAY)
-    key = key_of("id", "day", "none", id=7, day=1, none=1, __dbz__physicalTableIdentifier="x")
-    delete = event({"schema": said, "payload": envelope(op="d", before={"id": 1}, after=None)}, key)
-    assert (delete.before, delete.after) == ({"id": "1", "day": "1"}, {})
-    update = event({"schema": said, "payload": envelope(op="u", after={"day": 2})}, key)
-    assert (update.before, update.after) == ({}, {"day": "1970-01-03", "id": "7"})
-    # The key's own schema lacks the type, and so the row's is that of its day.
-    bare = event({"schema": said, "payload": envelope(op="u", after={"id": 1})}, {"day": 1})
-    assert bare.after == {"id": "1", "day": "1970-01-02"}
-
-
-def test_a_delete_without_a_schema_tells_none() -> None:
-    found = event(envelope(op="d", before=None, after=None), key_of("id", id=1))
-    assert (found.fault, found.before, found.stream_schema) == (None, {"id": "1"}, None)
-
-
-@pytest.mark.parametrize("flag", ["true", "last", "first", True])
-def test_an_insert_of_the_snapshot_is_one_of_its_rows(flag: object) -> None:
-    found = event(envelope(source={**MYSQL, "snapshot": flag}))
-    assert (found.log_position, found.segment) == ((0, 1, 3, 40, 0, 0), None)
-
-
-@pytest.mark.parametrize("flag", ["false", "", None, False, "incremental"])
-def test_any_other_insert_is_of_the_stream(flag: object) -> None:
-    found = event(envelope(source={**MYSQL, "snapshot": flag}))
-    assert (found.log_position, found.segment) == ((0, 1, 3, 40, 1, 7), 3)
-
-
-def test_rows_of_a_snapshot_without_a_key_differ_by_their_offsets() -> None:
-    found = event(envelope(op="r"), None)
-    assert (found.log_position, found.identity) == (
-        (0, 1, 3, 40, 0, 0),
-        ("shop.public.city", "2", "7"),
-    )
-
-
 @pytest.mark.parametrize(
     ("landing", "expected"),
     [
@@ -488,24 +300,3 @@ def test_changes_wait_where_the_end_of_their_transaction_may_come(
     end = event({"status": "END", "id": "gtid:7", "event_count": "2"}, feed=feed)
     assert (end.operation, end.effect, end.warnings) == ("commit", "commit", ())
     assert end.transaction == (Transaction("gtid:7", 2) if expected else None)
-
-
-def test_a_text_may_have_line_breaks() -> None:
-    text = json.dumps(envelope(after={"id": 1, "note": "a\tb"})).replace("\\t", "\r\n\t")
-    assert event(text).after == {"id": "1", "note": "a\r\n\tb"}
-    assert fault(event('{"a": "' + '\\"\n' * 100_000))[0] == "malformed_json"
-
-
-def test_what_cannot_be_read_is_a_fault_with_the_reason() -> None:
-    assert fault(event('{"id": 1, "id": 2}')) == (
-        "malformed_json",
-        "not one JSON document, or a name stands twice in one object: a name stands twice in one object: id",
-    )
-    damaged = event("{", defect="cut short", feed=FILES, object="part.json")
-    assert fault(damaged) == ("damaged_record", "cut short")
-    assert (damaged.operation, damaged.log_position) == (None, None)
-
-
-def test_notes_of_files_differ_by_their_lines() -> None:
-    found = event({"ts_ms": 1}, feed=FILES, object="part.json", line=3)
-    assert (found.operation, found.identity) == ("heartbeat", ("part.json", "3"))

@@ -34,26 +34,8 @@ TABLES = {
                 "row": "struct<row_key:string>",
             },
         ),
-        ("paimon_1", "id", {**PRODUCT, "weight": "string"}),
-        ("t1", "id", {**PRODUCT, "weight": "string", "age": "int"}),
-        ("t2", "id", {**PRODUCT, "weight": "string", "address": "string"}),
         ("test", "id", {"id": "int", "value": "string"}),
         ("customers", "id", {"id": "int", **dict.fromkeys(NAMES[1:], "string")}),
-        (
-            "$databaseName.customers",
-            "id",
-            {"id": "int", **dict.fromkeys(("name", "address", "phone_number"), "string")},
-        ),
-        (
-            "$databaseName.products",
-            "id",
-            {
-                **PRODUCT,
-                "weight": "float",
-                **dict.fromkeys(("enum_c", "json_c", "point_c"), "string"),
-                "new_col": "int",
-            },
-        ),
         (
             "full_types",
             "id",
@@ -66,7 +48,6 @@ TABLES = {
                 **dict.fromkeys(("json_c", "point_c", "varchar_len0_c"), "string"),
             },
         ),
-        ("lineitem", "L_ORDERKEY L_LINENUMBER", {"L_ORDERKEY": "int", "L_LINENUMBER": "int"}),
     )
 }
 
@@ -81,10 +62,6 @@ def single(number: float) -> float:
 
 
 BITS = "12-pack of drill bits with sizes ranging from #40 to #3"
-SCOOTER, BATTERY = (
-    (101, "scooter", "Small 2-wheel scooter", "3.14"),
-    (102, "car battery", "12V car battery", "8.1"),
-)
 SALLY = (1001, "Sally", "Thomas", "sally.thomas@acme.com")
 GEORGE = (1002, "George", "Bailey", "gbailey@foobar.com")
 EDWARD = (1003, "Edward", "Walker", "ed@walker.com")
@@ -93,11 +70,8 @@ ANNE = (1004, "Anne1", "Kretchmar", "annek@noanswer.org")
 ANNE_K = (1004, "Anne", "Kretchmar", "annek@noanswer.org")
 ANNE_MARIE = (1004, "Anne Marie", "Kretchmar", "annek@noanswer.org")
 DOCUMENTED = "debezium/docs_mysql_{:02}.adoc.txt"
-FLINK = "flink-cdc/mysqlToKafka_debezium-json.txt"
 FLINK_TYPES = "flink-cdc/debezium-data-schema-exclude-with-numeric-decimal.json"
 
-PAIMON = "paimon/table/schemaevolution/debezium-data-{}.txt"
-OTHER = "paimon/database/schemaevolution/topic{}/debezium-data-{}.txt"
 BITS_ROW, HAMMER = (103, "12-pack drill bits", BITS), (104, "hammer", "12oz carpenter's hammer")
 
 CASES: dict[str, tuple[str, list[str | None], list[dict[str, object]]]] = {
@@ -118,11 +92,6 @@ CASES: dict[str, tuple[str, list[str | None], list[dict[str, object]]]] = {
             (110, "jacket", "new water resistent white wind breaker", 0.5),
         ),
     ),
-    "paimon with schema": (
-        "products",
-        ["paimon/table/schema/include/debezium-data-1.txt"],
-        rows(EVOLVED[:4], (101, "scooter", "Small 2-wheel scooter", 3.140000104904175)),
-    ),
     "paimon with tombstones": (
         "test",
         [
@@ -137,48 +106,6 @@ CASES: dict[str, tuple[str, list[str | None], list[dict[str, object]]]] = {
         ["paimon/table/nestedtype/debezium-data-1.txt"],
         [{"id": 101, "name": "hammer", "row": {"row_key": "value"}}],
     ),
-    "paimon, the first file": ("product", [PAIMON.format(1)], rows(EVOLVED[:4], SCOOTER, BATTERY)),
-    "paimon, the second file": (
-        "product",
-        [PAIMON.format(number) for number in (1, 2)],
-        rows(
-            EVOLVED[:5],
-            *((*SCOOTER, None), (*BATTERY, None), (*BITS_ROW, "0.8", 18), (*HAMMER, "0.75", 24)),
-        ),
-    ),
-    "paimon, the third file": (
-        "product",
-        [PAIMON.format(number) for number in (1, 2, 3)],
-        rows(
-            EVOLVED,
-            (*BATTERY, None, None),
-            (*BITS_ROW, "0.8", 18, None),
-            (*HAMMER, "0.75", 24, None),
-            (105, "hammer", "14oz carpenter's hammer", "0.875", None, "Beijing"),
-            (107, "rocks", "box of assorted rocks", "5.3", None, None),
-        ),
-    ),
-    "paimon, a topic of several tables": (
-        "paimon_1",
-        ["paimon/database/include/topic0/debezium-data-1.txt"],
-        rows(EVOLVED[:4], SCOOTER),
-    ),
-    "paimon, two files of a topic": (
-        "t1",
-        [OTHER.format(0, number) for number in (1, 2)],
-        rows(
-            EVOLVED[:5],
-            *((*SCOOTER, None), (*BATTERY, None), (*BITS_ROW, "0.8", 19), (*HAMMER, "0.75", 25)),
-        ),
-    ),
-    "paimon, the other topic": (
-        "t2",
-        [OTHER.format(1, number) for number in (1, 2)],
-        rows(
-            (*EVOLVED[:4], "address"),
-            *((*BITS_ROW, "0.8", "Beijing"), (*HAMMER, "0.75", "Shanghai")),
-        ),
-    ),
     **{
         f"risingwave, {kind}": (
             "customers",
@@ -190,36 +117,6 @@ CASES: dict[str, tuple[str, list[str | None], list[dict[str, object]]]] = {
             ("without", "debezium_log_no_schema_field.1"),
         )
     },
-    "risingwave, payload alone": (
-        "lineitem",
-        ["risingwave/debezium_ignore_case_json.1"],
-        rows(("L_ORDERKEY", "L_LINENUMBER"), (56165, 1), (56166, 1), (56166, 2)),
-    ),
-    "flink, customers": (
-        "customers",
-        [FLINK],
-        rows(
-            ("id", "name", "address", "phone_number"),
-            *((100 + n, f"user_{n}", "Shanghai", "123567891234") for n in (1, 2, 3, 4)),
-        ),
-    ),
-    "flink, products with a column that comes later": (
-        "products",
-        [FLINK],
-        rows(
-            (*EVOLVED[:4], "enum_c", "new_col"),
-            (101, "scooter", "Small 2-wheel scooter", single(3.14), "red", None),
-            (102, "car battery", "12V car battery", single(8.1), "white", None),
-            (*BITS_ROW, single(0.8), "red", None),
-            (*HAMMER, 0.75, "white", None),
-            (105, "hammer", "14oz carpenter's hammer", 0.875, "red", None),
-            (106, "hammer", "18oz carpenter hammer", 1.0, None, None),
-            (107, "rocks", "box of assorted rocks", single(5.1), None, None),
-            (108, "jacket", "water resistent black wind breaker", single(0.1), None, None),
-            (109, "spare tire", "24 inch spare tire", single(22.2), None, None),
-            (110, "jacket", "new water resistent white wind breaker", 0.5, None, 1),
-        ),
-    ),
     "flink, every type of MySQL": (
         "full_types",
         [FLINK_TYPES],

@@ -44,7 +44,6 @@ FINAL_OF_TYPE: dict[str, dict[int, object]] = {
 
 SPARK_TYPES = {"boolean": "boolean", "double": "double", "int": "int", "timestamp": "timestamp_ntz"}
 ENCODINGS = ("getchanges.jsonl", "getchanges.protojson.jsonl")
-OIDS = {"employee_id": 23, "employee_name": 25, "employee_dept": 25}
 
 
 @pytest.fixture(scope="module")
@@ -62,60 +61,13 @@ def states(samples: Path) -> dict[str, Folded]:
         for name in FINAL_OF_TYPE
     }
     tables["test"] = Table("test", ("a",), {"a": "int", "b": "int", "c": "int"}, ())
-    columns = {name: "int" if oid == 23 else "string" for name, oid in OIDS.items()}
-    tables["employee"] = Table("employee", ("employee_id",), columns, ())
     drops = {name: (samples / "long_script" / name).read_bytes() for name in ENCODINGS}
     scenarios = {name: Scenario({f"t/{name}": data}) for name, data in drops.items()}
     scenarios["both"] = Scenario({f"t/{name}": data for name, data in drops.items()})
     for name in FINAL_OF_TYPE:
         file = samples / "types" / f"test{name}.getchanges.jsonl"
         scenarios[name] = Scenario({"t/a.jsonl": file.read_bytes()})
-    for mode, lines in before_images(samples).items():
-        data = "\n".join(json.dumps(line) for line in lines).encode()
-        scenarios[mode] = Scenario({"t/a.jsonl": data})
-        scenarios[f"{mode} updated"] = Scenario({"t/a.jsonl": data.rpartition(b"\n")[0]})
     return folded(Feed("samples", "yugabyte", "/nowhere", tables=tables), scenarios)
-
-
-def before_images(samples: Path) -> dict[str, list[dict[str, object]]]:
-    """Of each record type an insert, the update and the delete of the page, as records of the CDC SDK."""
-    modes = json.loads((samples / "docs" / "before_image_modes.json").read_text())
-    whole = {"employee_id": 1001, "employee_name": "Alice", "employee_dept": "Packaging"}
-    given: dict[str, object] = {name: {"value": value} for name, value in whole.items()}
-    return {
-        mode: [
-            record(0, 4, None, given),
-            record(1, 5, images["u"]["before"], images["u"]["after"]),
-            record(2, 6, images["d"]["before"], images["d"]["after"]),
-        ]
-        for mode, images in modes.items()
-    }
-
-
-def record(
-    op: int, index: int, before: dict[str, object] | None, after: dict[str, object] | None
-) -> dict[str, object]:
-    row_message = {
-        "table": "employee",
-        "op": op,
-        "pgschema_name": "public",
-        "new_tuple": tuple_of(after),
-        "old_tuple": tuple_of(before),
-    }
-    return {"row_message": row_message, "cdc_sdk_op_id": {"term": 1, "index": index}}
-
-
-def tuple_of(image: dict[str, object] | None) -> list[dict[str, object]]:
-    """The tuple of a connector's image: a column that has no value there is not in it."""
-    return [
-        {
-            "column_name": name,
-            "column_type": OIDS[name],
-            "Datum": {"DatumInt32" if OIDS[name] == 23 else "DatumString": cell["value"]},
-        }
-        for name, cell in (image or {}).items()
-        if isinstance(cell, dict)
-    ] or [{"Datum": None}]
 
 
 @pytest.mark.parametrize("encoding", [*ENCODINGS, "both"])
@@ -131,19 +83,6 @@ def test_the_long_script_ends_as_the_database_does(
     assert outcome.count("duplicates") == (64 if encoding == "both" else 0)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_long_script_has_the_records_that_the_database_expects(
-    states: dict[str, Folded], samples: Path, encoding: str
-) -> None:
-    expected = json.loads((samples / "long_script" / "expected_records.json").read_text())
-    changes = [one for one in states[encoding].changes if one["derived"] is None]
-    assert [str(one["operation"]).upper() for one in changes] == [one["op"] for one in expected]
-    rows = [
-        one for one in zip(changes, expected, strict=True) if one[1]["op"] in ("INSERT", "DELETE")
-    ]
-    assert [change["key"] for change, _ in rows] == [[str(one["a"])] for _, one in rows]
-
-
 @pytest.mark.parametrize("name", sorted(FINAL_OF_TYPE))
 def test_the_script_of_every_type_ends_as_it_should(states: dict[str, Folded], name: str) -> None:
     outcome = states[name]
@@ -151,12 +90,3 @@ def test_the_script_of_every_type_ends_as_it_should(states: dict[str, Folded], n
     assert {row["a"]: row["b"] for row in outcome.state.get(f"test{name}", [])} == FINAL_OF_TYPE[
         name
     ]
-
-
-@pytest.mark.parametrize(
-    "mode", ["CHANGE", "ALL", "FULL_ROW_NEW_IMAGE", "MODIFIED_COLUMNS_OLD_AND_NEW_IMAGES"]
-)
-def test_every_record_type_gives_the_same_rows(states: dict[str, Folded], mode: str) -> None:
-    bob = {"employee_id": 1001, "employee_name": "Bob", "employee_dept": "Packaging"}
-    assert states[f"{mode} updated"].state == {"employee": [bob]}
-    assert (states[mode].state, states[mode].quarantine) == ({}, [])

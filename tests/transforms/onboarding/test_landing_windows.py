@@ -85,10 +85,6 @@ def test_a_feed_with_what_is_proposed_reads_the_hour_that_was_written(
     assert window_of(name, MODIFIED, found.size, found.window_path) == found.names[0]
 
 
-def test_midnight_alone_is_an_hour_where_the_path_says_it() -> None:
-    assert landing_windows([("2026-11-20/00/a.json", MODIFIED)]).size == "hour"
-
-
 def test_paths_without_a_date_are_in_the_windows_of_their_last_change() -> None:
     found = landing_windows([("orders/1.json", MODIFIED), ("orders/2026/11/2.json", MODIFIED)])
     assert (found.size, found.window_path) == ("hour", None)

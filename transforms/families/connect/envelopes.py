@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -52,8 +53,7 @@ class Vocabulary:
         return value is None or (value == {} and self._takes_empty)
 
 
-# JSON documents that carry their schema: most of a message is a schema that the one before it carried, too.
-# A schema that was read before is not read again, which halves the work.
+# A schema that was read before is not read again, which halves the work: most of a message is its schema.
 
 
 _BEGINS: Final = '{"schema":'
@@ -62,7 +62,7 @@ _BETWEEN: Final = ',"payload":'
 _ENDS: Final = "}"
 _PARTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ROOM: Final = 16 << 20
-"""Schemas come from outside: so many bytes of them are kept at most, and then all are forgotten."""
+"""Maximum size of the schemas that are kept, in bytes: they come from outside, and then all are forgotten."""
 _EACH: Final = 1 << 10
 """What the smallest schema is counted as."""
 
@@ -108,8 +108,7 @@ class DocumentReader:
 
 
 # What an envelope's ``source`` says: which table an event is of, and where it stands in the source's log.
-# Facts: Debezium's documentation, the ``source`` of its connectors for MySQL (file, pos, row) and PostgreSQL (schema,
-# lsn).
+# Vendor: Debezium documentation, ``source`` of the connectors for MySQL (file, pos, row) and PostgreSQL (schema, lsn).
 
 
 _DIGITS: Final = "0123456789"
@@ -161,9 +160,6 @@ def _log_of(fields: Mapping[str, Any]) -> tuple[int, ...] | None:
 def _name_of(part: Any) -> str | None:
     text = as_text(part)
     return text if text and text.strip(" ") else None
-
-
-# The key of a message: the key's columns with their values, bare or as the payload beside their schema.
 
 
 ROUTER_FIELD: Final = "__dbz__physicalTableIdentifier"
@@ -238,12 +234,7 @@ def _key_of_text(text: str, why: MalformedJson, vocabulary: Vocabulary) -> Key:
     return Key(fault=Fault("malformed_key", f"the key begins as a JSON object and is none: {why}"))
 
 
-# One message taken apart into envelope fields, schema, key and table, and why that could not be done.
-
-
-_NO_FIELDS: Final[Mapping[str, Any]] = {}
-
-
+@dataclass(slots=True)
 class Envelope:
     """What a message says.
 
@@ -255,33 +246,18 @@ class Envelope:
     nothing of any row. ``is_snapshot``: whether the format takes its row for one that a snapshot read.
     """
 
-    __slots__ = (
-        *(
-            "body",
-            "catalog",
-            "fault",
-            "is_lone_key",
-            "is_snapshot",
-            "is_tombstone",
-            "key",
-            "message",
-        ),
-        *("note", "operation", "record", "row_fields", "source"),
-    )
-
-    def __init__(self, message: KafkaMessage, record: BronzeRecord) -> None:
-        self.message = message
-        self.record = record
-        self.body = _NO_FIELDS
-        self.source = UNKNOWN_SOURCE
-        self.operation: str | None = None
-        self.row_fields: list[Any] | None = None
-        self.key: Key = UNKNOWN_KEY
-        self.is_tombstone = False
-        self.is_lone_key = False
-        self.fault: Fault | None = None
-        self.note: str | None = None
-        self.is_snapshot = False
+    message: KafkaMessage
+    record: BronzeRecord
+    body: Mapping[str, Any] = field(default_factory=dict)
+    source: Source = UNKNOWN_SOURCE
+    operation: str | None = None
+    row_fields: list[Any] | None = None
+    key: Key = UNKNOWN_KEY
+    is_tombstone: bool = False
+    is_lone_key: bool = False
+    fault: Fault | None = None
+    note: str | None = None
+    is_snapshot: bool = False
 
     @property
     def event_at(self) -> int | None:
@@ -294,12 +270,8 @@ class Envelope:
         return since_1970(whole(self.body.get("ts_ms")))
 
 
-# Reads messages into envelopes, whichever way they are wrapped.
-
-
 Adapt: TypeAlias = Callable[[Mapping[str, Any], BronzeRecord], "Mapping[str, Any] | None"]
-"""Turns a JSON object that is no envelope into one; None where the object is not of the kind that this function
-knows."""
+"""Turns a JSON object that is no envelope into one; None where the object is not of the kind that it knows."""
 
 _ENVELOPE_FIELDS: Final = frozenset({"op", "source"})
 """Fields that every envelope has and no message key has."""
@@ -309,10 +281,7 @@ _ESCAPED: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 class EnvelopeReader:
-    """Reads a feed's messages; it keeps the schemas that it has read.
-
-    ``adapt`` makes an envelope of a message that has none.
-    """
+    """Reads a feed's messages, and keeps the schemas that it has read; ``adapt``: makes an envelope where none is."""
 
     __slots__ = ("_adapt", "_documents", "_vocabulary")
 
@@ -355,10 +324,10 @@ class EnvelopeReader:
             return message.read(self._documents.read)
         except MalformedJson:
             text = message.text or ""
-            mended = _TEXT.sub(lambda found: found[0].translate(_ESCAPED), text)
-            if mended == text:
+            repaired = _TEXT.sub(lambda found: found[0].translate(_ESCAPED), text)
+            if repaired == text:
                 raise
-        return self._documents.read(mended)
+        return self._documents.read(repaired)
 
     def _read_object(self, envelope: Envelope, document: Mapping[str, Any]) -> None:
         """Read a JSON object in any of its three forms.
@@ -403,7 +372,7 @@ def _is_key(schema: Any) -> bool:
     return type(name) is str and name.endswith("Key")
 
 
-# Cutting files of Kafka Connect's messages into records: a key's document stays with its value's.
+# Files.
 
 
 def split_files(

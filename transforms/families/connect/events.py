@@ -83,9 +83,6 @@ def identity_in_topic(envelope: Envelope) -> tuple[str | None, ...]:
     )
 
 
-# From an envelope to its event: why it may be faulty, and the fields that all formats of the family fill in alike.
-
-
 _ENVELOPED: Final = frozenset({"op", "before", "after", "source"})
 _MAKES_ROW: Final = frozenset({"read", "insert", "update", "replace"})
 
@@ -102,14 +99,8 @@ def event_of_envelope(
 ) -> Event:
     """The event of a message."""
     is_note = envelope.note is not None
-    entry: LogEntry | None = None
-    unknown: Fault | None = None
-    if is_note:
-        entry = entry_of_note(envelope)
-    elif isinstance(meaning.entry, LogEntry):
-        entry = meaning.entry
-    else:
-        unknown = meaning.entry
+    standing = entry_of_note(envelope) if is_note else meaning.entry
+    entry, unknown = (None, standing) if isinstance(standing, Fault) else (standing, None)
     fault = envelope.fault or _envelope_fault(envelope)
     if fault is None and not is_note:
         fault = (
@@ -147,12 +138,10 @@ def _envelope_fault(envelope: Envelope) -> Fault | None:
     if envelope.note is not None or envelope.is_tombstone or ("source" in body and "op" in body):
         return None
     if body.keys().isdisjoint(_ENVELOPED):
-        fields = ", ".join(sorted(body))
         return Fault(
             "no_envelope",
             "the message has none of op, source, before, after: a flattened row, which says neither its table nor its"
-            " place; its fields: "
-            f"{shown(fields)}",
+            f" place; its fields: {shown(', '.join(sorted(body)))}",
         )
     lacking = ", ".join([name for name in ("source", "op") if name not in body])
     return Fault("missing_field", f"the envelope lacks {lacking}")
@@ -166,7 +155,6 @@ def _operation_fault(envelope: Envelope, vocabulary: Vocabulary) -> Fault | None
 
 
 def _image_fault(envelope: Envelope, images: Images) -> Fault | None:
-    """A row without an image that says what is in it."""
     if images.has_after or envelope.operation not in _MAKES_ROW:
         return None
     return Fault("missing_image", f"after is missing, and the operation is {envelope.operation}")

@@ -7,7 +7,7 @@ seldom, and working them out takes longer than all else.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -126,11 +126,8 @@ class Rows:
         return found
 
 
-# How the messages of each of a feed's tables are read, kept from one message of a table to the next.
-
-
 _MOST_TABLES: Final = 10_000
-"""Names of tables come from outside: so many are kept at most, and then all are forgotten."""
+"""Maximum number of tables that are kept: names come from outside, and then all are forgotten."""
 
 
 class RowTable:
@@ -138,19 +135,8 @@ class RowTable:
 
     __slots__ = ("_key_fields", "_key_rows", "_make", "_row_fields", "_rows")
 
-    def __init__(
-        self,
-        declared: Mapping[str, str],
-        *,
-        decimals_may_be_plain: bool,
-        placeholders: Placeholders,
-    ) -> None:
-        self._make = partial(
-            Rows,
-            declared=declared,
-            decimals_may_be_plain=decimals_may_be_plain,
-            placeholders=placeholders,
-        )
+    def __init__(self, make: Callable[[list[Any] | None], Rows]) -> None:
+        self._make = make
         self._row_fields: list[Any] | None = None
         self._rows = self._make(None)
         self._key_fields: list[Any] | None = None
@@ -167,48 +153,6 @@ class RowTable:
         if fields != self._key_fields:
             self._key_fields, self._key_rows = fields, self._make(fields)
         return rows if self._key_rows.names is None else self._key_rows
-
-
-class RowTables:
-    """How each table's messages are read.
-
-    ``has_placeholders``: whether there are Debezium's for values that were not sent. ``decimals_may_be_plain``: whether
-    a decimal's text that reads as a number is one.
-    """
-
-    __slots__ = ("_decimals_may_be_plain", "_declared", "_placeholders", "_tables")
-
-    def __init__(self, feed: Feed, *, has_placeholders: bool, decimals_may_be_plain: bool) -> None:
-        self._declared = _declared_types(feed)
-        self._placeholders = (
-            _placeholders(feed) if has_placeholders else defaultdict(lambda: NO_PLACEHOLDERS)
-        )
-        self._decimals_may_be_plain = decimals_may_be_plain
-        self._tables: dict[tuple[str | None, str | None, str | None], RowTable] = {}
-
-    def table(self, catalog: str | None, schema: str | None, name: str | None) -> RowTable:
-        """How the messages of a table are read, by its name in the stream."""
-        names = (catalog, schema, name)
-        found = self._tables.get(names)
-        if found is None:
-            if len(self._tables) >= _MOST_TABLES:
-                self._tables.clear()
-            spelled = self._spelled(*names)
-            found = RowTable(
-                self._declared.get(spelled, {}),
-                decimals_may_be_plain=self._decimals_may_be_plain,
-                placeholders=self._placeholders[spelled],
-            )
-            self._tables[names] = found
-        return found
-
-    def _spelled(self, *names: str | None) -> str:
-        """The table as the feed declares it, which may leave out the names in front; empty where it does not."""
-        for first in range(len(names)):
-            spelled = ".".join([name for name in names[first:] if name is not None])
-            if spelled in self._declared:
-                return spelled
-        return ""
 
 
 def _placeholders(feed: Feed) -> Mapping[str, Placeholders]:
@@ -240,9 +184,6 @@ def _declared_types(feed: Feed) -> dict[str, Mapping[str, str]]:
     return found
 
 
-# From the images of an envelope to those of an event: values, the key where no image has it, and the described table.
-
-
 @dataclass(slots=True)
 class Images:
     """The images of an event, and the table as its schema describes it.
@@ -269,7 +210,10 @@ class ImageReader:
     a decimal's text that reads as a number is one, and not bytes.
     """
 
-    __slots__ = ("_has_placeholders", "_tables", "_vocabulary")
+    __slots__ = (
+        *("_decimals_may_be_plain", "_declared", "_has_placeholders", "_placeholders"),
+        *("_tables", "_vocabulary"),
+    )
 
     def __init__(
         self,
@@ -281,9 +225,12 @@ class ImageReader:
     ) -> None:
         self._vocabulary = vocabulary
         self._has_placeholders = has_placeholders
-        self._tables = RowTables(
-            feed, has_placeholders=has_placeholders, decimals_may_be_plain=decimals_may_be_plain
+        self._decimals_may_be_plain = decimals_may_be_plain
+        self._declared = _declared_types(feed)
+        self._placeholders = (
+            _placeholders(feed) if has_placeholders else defaultdict(lambda: NO_PLACEHOLDERS)
         )
+        self._tables: dict[tuple[str | None, ...], RowTable] = {}
 
     def read(self, envelope: Envelope) -> Images:
         """The envelope's images.
@@ -291,7 +238,7 @@ class ImageReader:
         A key's column that neither mentions is taken from the message's key: a delete's into the old image, that of
         all else into the new one.
         """
-        table = self._tables.table(*envelope.source[1:4])
+        table = self._table(envelope.source[1:4])
         rows = table.rows(envelope.row_fields)
         found = Images(read_by_schema=rows.read_by_schema)
         try:
@@ -308,6 +255,31 @@ class ImageReader:
             found.fault = found.fault or Fault("value_does_not_fit", str(why))
         found.stream_schema = _stream_schema(envelope, rows)
         return found
+
+    def _table(self, names: tuple[str | None, ...]) -> RowTable:
+        """How the messages of a table are read, by its name in the stream."""
+        found = self._tables.get(names)
+        if found is None:
+            if len(self._tables) >= _MOST_TABLES:
+                self._tables.clear()
+            spelled = self._spelled(names)
+            found = self._tables[names] = RowTable(
+                partial(
+                    Rows,
+                    declared=self._declared.get(spelled, {}),
+                    decimals_may_be_plain=self._decimals_may_be_plain,
+                    placeholders=self._placeholders[spelled],
+                )
+            )
+        return found
+
+    def _spelled(self, names: tuple[str | None, ...]) -> str:
+        """The table as the feed declares it, which may leave out the names in front; empty where it does not."""
+        for first in range(len(names)):
+            spelled = ".".join([name for name in names[first:] if name is not None])
+            if spelled in self._declared:
+                return spelled
+        return ""
 
     def _image(self, side: str, envelope: Envelope, rows: Rows, found: Images) -> dict[str, Value]:
         given = envelope.body.get(side)

@@ -49,7 +49,6 @@ def _describe(table: TableSeen, envelope: Envelope) -> None:
 
 
 def _key_of(text: str) -> tuple[str | None, tuple[str, ...]]:
-    """The table that the schema of a key names, and the key's columns."""
     try:
         document = DocumentReader().read(text)
     except MalformedJson:

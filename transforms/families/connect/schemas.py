@@ -84,10 +84,8 @@ def _simple_type(kind: Kind) -> str:
     return _OF_NAME.get(kind.name or "") or _OF_TYPE.get(kind.type or "", "string")
 
 
-# What a Connect schema says of a row's columns: their logical types, and which Spark SQL type serves each.
-# A schema may come from anybody: what is not of the shape that Connect writes says nothing, and is no error.
-# Facts: Kafka Connect's JsonConverter (``type``, ``name``, ``parameters``, ``items``); Debezium's documentation,
-# "Data type mappings".
+# The columns. A schema may come from anybody: what is not of the shape that Connect writes (``type``, ``name``,
+# ``parameters``, ``items``) says nothing, and is no error.
 
 
 def columns_of(fields: Sequence[Any]) -> tuple[Column, ...]:

@@ -50,7 +50,7 @@ class Placeholders:
         self._maps = tuple({word: word} for word in words)
         self.numbers = tuple(
             # Java's bytes have a sign.
-            [str(one - 256 if one > _LARGEST else one) for one in octets]
+            [str(one - 256 if one > 127 else one) for one in octets]
             for octets in spelled
         )
 
@@ -92,9 +92,6 @@ class Placeholders:
         return type(value) is not str and self.has(value)
 
 
-_LARGEST: Final = 127
-
-
 def _placeholder_bytes(setting: str) -> list[bytes]:
     """The bytes that a setting stands for; where it spells them in hexadecimal, not every connector reads it so."""
     found = [setting.encode("utf-8", "surrogatepass")]
@@ -107,15 +104,9 @@ def _placeholder_bytes(setting: str) -> list[bytes]:
 
 
 def _bytes_as_texts(octets: bytes) -> list[str]:
-    """Bytes as JSON has them, and as the modes of ``binary.handling.mode`` write them.
-
-    Postgres's connector writes them as the text itself where the mode is ``hex``.
-    """
-    return [
-        base64.b64encode(octets).decode(),
-        base64.urlsafe_b64encode(octets).decode(),
-        octets.hex(),
-    ]
+    """Bytes as JSON has them, and as ``binary.handling.mode`` writes them (for ``hex`` Postgres's writes the text)."""
+    standard, of_urls = base64.b64encode(octets), base64.urlsafe_b64encode(octets)
+    return [standard.decode(), of_urls.decode(), octets.hex()]
 
 
 def _placeholder_uuid(octets: bytes) -> str:
@@ -150,12 +141,9 @@ def reader_of(
 ) -> Reader | None:
     """How a column's values are read; None where the JSON value's own text is the value.
 
-    Args:
-        column: What the schema says of it; None where no schema does.
-        declared: The type that the feed gives it, or None. Where that is a number's, a count of days or seconds stays
-            one; where there is no schema, it alone can say what a number or a text is.
-        decimals_may_be_plain: Whether a decimal's text that reads as a number is one, and not bytes in base64.
-        placeholders: What stands for values that were not sent.
+    ``column``: what the schema says of it; None without one. ``declared``: the feed's type. Where that is a number's, a
+    count of days or seconds stays one; without a schema, it alone can say what a number or a text is.
+    ``decimals_may_be_plain``: whether a decimal's text that reads as a number is one, and not bytes in base64.
     """
     if column is None:
         if declared is not None and declared.endswith(IN_BASE64):
@@ -168,7 +156,13 @@ def reader_of(
     if column.kind.type == "array" and column.items.name == schemas.VARIABLE_DECIMAL:
         return _all_by(_variable_decimal, 0, placeholders)
     if name in schemas.DATES or name in schemas.CLOCKS or name in schemas.MOMENTS:
-        return None if _is_number(declared) else _of_count(name)
+        if _is_number(declared):
+            return None
+        if name in schemas.DATES:
+            return _day
+        if name in schemas.CLOCKS:
+            return _counting(times.clock_text, schemas.CLOCKS[name])
+        return _counting(times.moment_text, schemas.MOMENTS[name])
     if name == schemas.DECIMAL:
         return _decimal(column.kind.scale, decimals_may_be_plain)
     if name == schemas.VARIABLE_DECIMAL:
@@ -193,14 +187,6 @@ def bytes_of(text: str) -> bytes | None:
         return binascii.a2b_base64(bare + "=" * (-len(bare) % 4), strict_mode=True)
     except ValueError:
         return None
-
-
-def _of_count(name: str) -> Reader:
-    if name in schemas.DATES:
-        return _day
-    if name in schemas.CLOCKS:
-        return _counting(times.clock_text, schemas.CLOCKS[name])
-    return _counting(times.moment_text, schemas.MOMENTS[name])
 
 
 def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Reader:
@@ -250,7 +236,6 @@ def _decimal(scale: int | None, decimals_may_be_plain: bool) -> Reader:
 
 
 def _all_by(read: Reader, scale: int, placeholders: Placeholders) -> Reader:
-    """A list of decimals as JSON: each as one by itself is read."""
 
     def read_all(value: Any) -> Value:
         if type(value) is not list:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event
 from transforms.families.yugabyte.messages import Names, field_names, filled, message_part, whole
+from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 
@@ -26,8 +27,8 @@ BEHIND: Final = 9_223_372_036_854_775_807
 """What stands in the place of a write_id behind all of a transaction."""
 
 
-# Which tablet a response is of, and which stream: no response says it, and everything depends on it.
-# A client may add it to the response; else the object's path says it.
+# Which tablet a response is of, and which stream: no response says it, and everything depends on it. A client may add
+# it to the response; else the object's path says it.
 
 
 _TIME_SEGMENT = re.compile(
@@ -80,18 +81,14 @@ def path_segment(object_name: str, name: str) -> str | None:
     return None
 
 
-# Checkpoints: how far a response has come in its tablet, which of two is further, and the note that says so.
-# A checkpoint is term, index, write_id and a key. A higher term is further, whatever the index; in one term a higher
-# index; the write_id is the order within a transaction and says something only beside a key: then the next response
-# goes on in the middle of that transaction.
+# Checkpoints. A higher term is further, whatever the index; in one term a higher index; the write_id is the order
+# within a transaction, and says something only beside a key: then the next response goes on in the middle of it.
 
 
-OWN_FIELDS: Final[Names] = field_names("term", "index", "key", "write_id", "snapshot_time")
-"""CDCSDKCheckpointPB."""
+_OWN_FIELDS: Final[Names] = field_names("term", "index", "key", "write_id", "snapshot_time")
+"""CDCSDKCheckpointPB; both forms have the older CDCCheckpointPB, an op id alone."""
 
-OLDER_FIELDS: Final[Names] = field_names("op_id")
-"""CDCCheckpointPB, which both forms have: an op id alone."""
-
+_OLDER_FIELDS: Final[Names] = field_names("op_id")
 _OP_ID: Final[Names] = field_names("term", "index")
 
 START: Final = (EPOCH, STREAM)
@@ -129,8 +126,9 @@ class Checkpoint(NamedTuple):
 
 def checkpoint_of(response: Mapping[str, Any]) -> Checkpoint:
     """The checkpoint of a response: the CDC SDK's own, else the op id that both forms have."""
-    own = message_part(response, "cdc_sdk_checkpoint", OWN_FIELDS)
-    older = message_part(message_part(response, "checkpoint", OLDER_FIELDS), "op_id", _OP_ID)
+    own = message_part(response, "cdc_sdk_checkpoint", _OWN_FIELDS)
+    checkpoint = message_part(response, "checkpoint", _OLDER_FIELDS)
+    older = message_part(checkpoint, "op_id", _OP_ID)
     key = filled(own.get("key"))
     term, index = own.get("term"), own.get("index")
     return Checkpoint(
@@ -162,4 +160,18 @@ def note_of_checkpoint(
         log_position=START if op_id is None else (*START, *op_id, behind),
         dedup_prefix=len(START),
         identity=(origin.tablet, origin.stream_id),
+    )
+
+
+def unreadable_response(origin: Origin, fault: Fault, table: str | None = None) -> Event:
+    """The event of a record that is no response that can be read."""
+    return Event(
+        operation=None,
+        effect="note",
+        name=table,
+        stream=origin.tablet,
+        log_position=START,
+        dedup_prefix=len(START),
+        identity=(origin.tablet,),
+        fault=fault,
     )

@@ -1,9 +1,15 @@
-"""Protobuf messages as JSON, whichever client wrote them down: fields under protobuf's names, scalars as texts."""
+"""Protobuf messages as JSON, whichever client wrote them down: fields under protobuf's names, scalars as texts.
+
+Go's own ``encoding/json`` writes ``row_message``, enums and 64-bit numbers as numbers, bytes as base64; protojson
+writes ``row_message`` or ``rowMessage``, enums by name and 64-bit numbers as texts.
+
+Vendor: https://protobuf.dev/programming-guides/json (ProtoJSON), https://pkg.go.dev/encoding/json.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from transforms import json_values
@@ -40,12 +46,6 @@ def _integer(value: Any) -> int | None:
     if type(value) is str and _INTEGER.fullmatch(value):
         return int(value)
     return None
-
-
-# Protobuf messages as JSON, whichever client wrote them down: their fields under protobuf's names, scalars as texts.
-# Go's own ``encoding/json`` writes ``row_message``, enums and 64-bit numbers as numbers, bytes as base64; protojson
-# writes ``row_message`` or ``rowMessage``, enums by name and 64-bit numbers as texts.
-# Vendor: https://protobuf.dev/programming-guides/json (ProtoJSON), https://pkg.go.dev/encoding/json.
 
 
 class Names(NamedTuple):
@@ -129,10 +129,18 @@ def message_fields(message: object, known: Names, what: str) -> Mapping[str, Any
 def message_part(message: Mapping[str, Any], name: str, known: Names) -> Mapping[str, Any]:
     """The fields of the message that a field holds; none where the field has no value."""
     inside = message.get(name)
-    return _NO_FIELDS if inside is None else message_fields(inside, known, name)
+    return {} if inside is None else message_fields(inside, known, name)
 
 
-_NO_FIELDS: Final[Mapping[str, Any]] = {}
+def response_fault(response: Mapping[str, Any], parts: Sequence[str], lacking: str) -> Fault | None:
+    """Why a JSON object is no response that can be read: it is an error, or has none of the ``parts``."""
+    error = response.get("error")
+    if error is not None:
+        answer = shown(json_values.as_text(error))
+        return Fault("error_response", f"the server answered with an error: {answer}")
+    if all(response.get(name) is None for name in parts):
+        return Fault("missing_field", lacking)
+    return None
 
 
 def repeated_field(value: object, what: str) -> list[Any]:

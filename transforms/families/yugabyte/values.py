@@ -88,10 +88,9 @@ def address_text(data: bytes) -> str | None:
     return None
 
 
-# Hybrid times, and the server's own days and moments.
-# A hybrid time is an unsigned 64-bit number: microseconds since 1970, shifted by 12 bits of a logical clock.
+# Hybrid times, and the server's own days and moments. A hybrid time is an unsigned 64-bit number: microseconds since
+# 1970, shifted by 12 bits of a logical clock.
 # Vendor: yugabyte-db, src/yb/common/hybrid_time.h, and DateTime::DateFromString in src/yb/util/date_time.cc.
-
 
 _LOGICAL_BITS: Final = 12
 _LOGICAL: Final = (1 << _LOGICAL_BITS) - 1
@@ -166,13 +165,10 @@ def _address(base64: str) -> str:
     return (data is not None and address_text(data)) or base64
 
 
-_DAY_OF_1970: Final = 1 << 31
-
-
 def _day(number: str) -> str:
     """Days are unsigned, and 2^31 is the first of January 1970; what is no such number stays as it is written."""
     days = unsigned(number)
-    return number if days is None or days >= 1 << 32 else day_text(days - _DAY_OF_1970)
+    return number if days is None or days >= 1 << 32 else day_text(days - (1 << 31))
 
 
 def _timestamp(number: str) -> str:
@@ -191,17 +187,11 @@ READERS: Final[Mapping[str, Callable[[str], Value]]] = {
 }
 
 
-# The server's own values (QLValuePB) as JSON: those of xCluster's records, and YCQL's in the CDC SDK.
-# Texts are bytes there, so that JSON has them as base64. Collections become JSON, as columns of such types are
-# declared.
-# Vendor: yugabyte-db, src/yb/common/value.proto.
+# The same where they hold others: xCluster's records, and YCQL's in the CDC SDK. Texts are bytes there, so that
+# JSON has them as base64. Collections become JSON, as columns of such types are declared.
 
 
-SINGLE: Final = (
-    *PLAIN,
-    *("string_value", "binary_value", "uuid_value", "timeuuid_value", "inetaddress_value"),
-    *("timestamp_value", "date_value"),
-)
+SINGLE: Final = tuple(READERS)
 
 SEQUENCES: Final = ("list_value", "set_value", "tuple_value", "frozen_value")
 
@@ -333,9 +323,6 @@ _COLLECTIONS: Final[Mapping[str, Callable[[str, Any], ServerValue]]] = {
     **dict.fromkeys(SEQUENCES, _sequence),
     "map_value": _map,
 }
-
-
-# Transactions' ids, which clients write in several ways.
 
 
 _UUID_TEXT = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

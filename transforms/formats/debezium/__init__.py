@@ -7,12 +7,9 @@ somebody wrote into the log; it changes no row). Flattened rows (ExtractNewRecor
 neither their table nor their log position, and are quarantined.
 
 ``transaction`` says which transaction an event is part of. The transaction topic has a record where a transaction
-begins (``status`` BEGIN) and one where it ends (END, with ``event_count``); see ``transactions.waits`` for feeds that
-do not read that topic. The text ``__debezium_unavailable_value`` stands for a value that the database did not log
+begins (``status`` BEGIN) and one where it ends (END, with ``event_count``); ``waits_for_transactions`` is for feeds
+that do not read that topic. The text ``__debezium_unavailable_value`` stands for a value that the database did not log
 because it did not change.
-
-What a record goes through: ``decode`` reads it with what the Debezium family shares (``transforms/families/connect``);
-``log_positions`` says where it stands, ``transactions`` which transaction it is part of.
 
 Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 """
@@ -20,7 +17,6 @@ Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 from __future__ import annotations
 
 from transforms.families.connect import envelopes
-from transforms.formats.debezium import onboarding
 from transforms.formats.debezium.decode import (
     BLOCKING_WITHOUT_KEY,
     COUNTED_BY_OFFSET,
@@ -29,12 +25,14 @@ from transforms.formats.debezium.decode import (
     TEXTS_FOR_BYTES,
     UNAVAILABLE,
     decoder,
+    propose,
+    recognise,
 )
-from transforms.source_format import SourceFormat
+from transforms.source_format import JSON_FILES, SourceFormat
 
 FORMAT = SourceFormat(
     name="debezium",
-    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
+    files=JSON_FILES,
     split=envelopes.split_files,
     decoder=decoder,
     transactional=True,
@@ -45,8 +43,8 @@ FORMAT = SourceFormat(
     describes_tables=True,
     has_placeholders=True,
     reads_kafka=True,
-    recognise=onboarding.recognise,
-    propose=onboarding.propose,
+    recognise=recognise,
+    propose=propose,
     unknowable=(
         "whether a transaction is whole, where the connector does not send transaction metadata.",
         "values that Postgres did not log, of a row whose key changed: the check `new_rows_are_sent_whole` counts such"

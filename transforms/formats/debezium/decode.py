@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from transforms.event import Event, EventWarning, Transaction
 from transforms.families.connect import events
 from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
+from transforms.families.connect.onboarding import proposal_of
 from transforms.families.kafka_records import kafka_message
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
@@ -25,6 +26,7 @@ from transforms.formats.debezium.log_positions import (
     unplaced_of,
 )
 from transforms.json_values import as_text
+from transforms.onboarding.proposal import Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
 
@@ -73,15 +75,12 @@ COUNTED_BY_OFFSET = EventWarning(
 )
 
 
-# Columns that stand in cells of their own, as the connectors of YugabyteDB and Cassandra send them.
-# A cell is an object with the column's ``value``, and ``set``: whether the change mentions the column. A column whose
-# cell is null, or that is not set, was not mentioned and keeps its value; one that is set to null is null. So a row
-# of cells says a part of a row.
+# Columns in cells of their own, as the connectors of YugabyteDB and Cassandra send them. A cell is an object with the
+# column's ``value``, and ``set``: whether the change mentions the column. A column whose cell is null, or that is not
+# set, was not mentioned and keeps its value; one that is set to null is null: a row of cells says a part of a row.
 # Vendor: YugabyteDB documentation, "YugabyteDB gRPC Connector" (before and after image, ``set``); Debezium
 # documentation, connector for Cassandra, "Change event fields" (``value``, ``deletion_ts``, ``set``).
 
-
-CONNECTORS: Final = frozenset({"yugabytedb", "cassandra", "scylla"})
 
 _VALUE, _SET = "value", "set"
 
@@ -92,7 +91,7 @@ def unwrap_cells(envelope: Envelope) -> bool:
     Returns whether there were any: then what the new image lacks was not mentioned.
     """
     connector = (envelope.source.text("connector") or "").lower()
-    if connector not in CONNECTORS:
+    if connector not in ("yugabytedb", "cassandra", "scylla"):
         return False
     body = dict(envelope.body)
     found = False
@@ -112,7 +111,6 @@ def unwrap_cells(envelope: Envelope) -> bool:
 
 
 def _has_cells(image: Mapping[str, Any]) -> bool:
-    """Whether every column is a cell or null, and some is a cell."""
     cells = [cell for cell in image.values() if cell is not None]
     return bool(cells) and all(type(cell) is dict and _SET in cell for cell in cells)
 
@@ -139,10 +137,9 @@ def _field(cell: Any) -> Any:
     return cell
 
 
-# Tables that were dropped: they stand in the schema change topic alone.
-# A record of that topic has the statement (``ddl``), where it stands in the log, and what it did to each table
-# (``tableChanges``). Of a table that is dropped no row sends an event of its own. The records that a snapshot writes,
-# to make the tables anew, drop nothing.
+# Tables that were dropped. A record of the schema change topic has the statement (``ddl``), where it stands in the log,
+# and what it did to each table (``tableChanges``). Of a table that is dropped no row sends an event of its own. The
+# records that a snapshot writes, to make the tables anew, drop nothing.
 # Vendor: Debezium documentation, connector for MySQL, "Schema change topic" (``tableChanges``: CREATE, ALTER, DROP).
 
 
@@ -150,12 +147,8 @@ _QUOTED: Final = re.compile(r'"((?:[^"]|"")*)"')
 _MOST_PARTS: Final = 3
 
 
-class TableName(NamedTuple):
-    """A table as a schema change names it."""
-
-    catalog: str | None
-    schema: str | None
-    name: str
+TableName: TypeAlias = tuple[str | None, str | None, str]
+"""Catalog, schema and name, as a schema change has them."""
 
 
 def dropped_tables(envelope: Envelope) -> list[TableName]:
@@ -164,12 +157,8 @@ def dropped_tables(envelope: Envelope) -> list[TableName]:
     changes = envelope.body.get("tableChanges")
     if flag != "false" or type(changes) is not list:
         return []
-    names = (_name_of(one) for one in changes if _is_drop(one))
-    return [one for one in names if one is not None]
-
-
-def _is_drop(change: Any) -> bool:
-    return type(change) is dict and change.get("type") == "DROP"
+    drops = (one for one in changes if type(one) is dict and one.get("type") == "DROP")
+    return [name for one in drops if (name := _name_of(one)) is not None]
 
 
 def _name_of(change: dict[str, Any]) -> TableName | None:
@@ -180,10 +169,10 @@ def _name_of(change: dict[str, Any]) -> TableName | None:
     if not 1 <= len(parts) <= _MOST_PARTS:
         return None
     catalog, schema, name = ([None] * (_MOST_PARTS - len(parts)) + parts)[-_MOST_PARTS:]
-    return None if name is None else TableName(catalog, schema, name)
+    return None if name is None else (catalog, schema, name)
 
 
-# Transactions: which one an event is part of, and the records of the transaction topic that say when it is whole.
+# Transactions: which one an event is part of, and the records of the transaction topic that say when one is whole.
 # Vendor: Debezium documentation, "Transaction metadata" of each connector.
 
 
@@ -225,9 +214,6 @@ def transaction_of(envelope: Envelope, mark: str | None) -> Transaction | None:
     return Transaction(own if numbered is None else numbered[1], expected)
 
 
-# From a record to its event: what the message says, what it does to the row, and what is worth a warning.
-
-
 VOCABULARY: Final = Vocabulary(
     operations={
         "r": "read",
@@ -249,7 +235,7 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
     reader = EnvelopeReader(VOCABULARY)
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits_for_transactions(feed)
-    drops = _Drops(feed)
+    declared = _bare_names(feed, feed.tables)
     # Messages of a table that has a key may have none: some extractors write values alone.
     with_key = _bare_names(feed, {name for name, one in feed.tables.items() if one.key})
 
@@ -284,7 +270,7 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         if envelope.key.is_none and event.fault is None and event.name not in with_key:
             event.warnings += (*_of_bare_rows(envelope, standing),)
         if event.operation == _SCHEMA_CHANGE:
-            return [event, *drops.events(envelope, standing)]
+            return [event, *_drops(envelope, standing, declared)]
         return (event,)
 
     return decode
@@ -297,24 +283,16 @@ def _bare_names(feed: Feed, declared: Iterable[str]) -> frozenset[str]:
     )
 
 
-class _Drops:
-    """The events of tables that a schema change drops.
+def _drops(envelope: Envelope, standing: Standing, declared: frozenset[str]) -> Iterator[Event]:
+    """One range delete for each table that a schema change drops; none without a place in the log.
 
-    The topic tells of all tables of the source, so that of those that a feed file does not declare nothing is told
-    where it declares some.
+    The topic tells of all tables of the source: where a feed file declares some, the others are left out.
     """
-
-    def __init__(self, feed: Feed) -> None:
-        self._declared = _bare_names(feed, feed.tables)
-
-    def events(self, envelope: Envelope, standing: Standing) -> Iterator[Event]:
-        """One range delete for each table, where the statement stands; none without a place in the log."""
-        entry = log_entry_of(envelope, standing)
-        if isinstance(entry, Fault) or not standing.is_placed:
-            return
-        for catalog, schema, name in dropped_tables(envelope):
-            if self._declared and name not in self._declared:
-                continue
+    entry = log_entry_of(envelope, standing)
+    if isinstance(entry, Fault) or not standing.is_placed:
+        return
+    for catalog, schema, name in dropped_tables(envelope):
+        if not declared or name in declared:
             yield Event(
                 operation="drop",
                 effect="remove",
@@ -368,7 +346,6 @@ def _warnings(
     *,
     counts_before_commit: bool,
 ) -> tuple[str, ...]:
-    """What is worth knowing of an event that is taken all the same; seldom anything."""
     found = []
     if images.is_partial and envelope.operation in ("insert", "read"):
         found.append(UNAVAILABLE.word)
@@ -393,3 +370,33 @@ def _of_bare_rows(envelope: Envelope, standing: Standing) -> Iterator[str]:
             yield BLOCKING_WITHOUT_KEY.word
     elif envelope.operation in ("insert", "update", "delete") and not standing.is_placed:
         yield COUNTED_BY_OFFSET.word
+
+
+# Which records are Debezium's, and what a feed of them should declare.
+
+
+def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
+    """Envelopes with op and source, and the records of a transaction topic and of a schema history.
+
+    Other tools write such envelopes, too: Arcion has its connector's name in capitals, and numbers key and value.
+    """
+    if b'"payload_2"' in (record.payload or b""):
+        return None
+    envelope = EnvelopeReader(VOCABULARY).read(record, kafka_message(record, feed))
+    body, connector = envelope.body, envelope.source.text("connector")
+    if connector is not None and connector.isupper():
+        return None
+    if body.get("status") in ("BEGIN", "END") and "event_count" in body:
+        return Mark("status, id and event_count of a transaction topic")
+    if type(body.get("source")) is not dict:
+        return None
+    if any(name in body for name in ("ddl", "tableChanges", "historyRecord")):
+        return Mark("source and ddl of a schema change topic")
+    if envelope.operation is None:
+        return None
+    return Mark(f"op, source{f', and the connector {connector}' if connector else ''}")
+
+
+def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
+    """The tables that envelopes name."""
+    return proposal_of(feed, sample, EnvelopeReader(VOCABULARY))

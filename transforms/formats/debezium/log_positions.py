@@ -4,15 +4,18 @@ A position is (epoch, phase, numbers of the place, rank, numbers within the plac
 snapshots of one source have in common: a row that a snapshot read at a place stands behind all changes up to it and
 before all later ones, whichever snapshot it is. The rank says which of the two comes first at one place.
 
-| connector | place | within | a full snapshot's row, at its own place | |---|---|---|---| | Postgres | the greater of
-the last commit's LSN (``sequence``) and the own LSN | own LSN | before the changes | | MySQL, MariaDB | number of the
-log file, ``pos`` | offset in the topic | before the changes | | SQL Server, Db2 | ``commit_lsn`` | ``change_lsn``,
-``event_serial_no`` | behind the changes | | Oracle | ``commit_scn``, else ``scn`` | ``scn``, thread, ``rs_id``,
-``ssn``, or ``lcr_position`` | behind them | | Informix | ``commit_lsn`` | ``change_lsn`` | behind them | | MongoDB |
-``ts_ms``, ``ord`` | offset in the topic | before the changes | | Spanner | ``ts_us``, the commit's time |
-``sequence``, ``mod_number`` | it has none | | Cassandra | ``ts_us``, the write's time | nothing | before the changes
-| | YugabyteDB | term and index of its ``lsn``, of one tablet | write id | before the changes | | any other | offset,
-partition | nothing | where it stands in its topic |
+| connector | place | within | a full snapshot's row, at its own place |
+|---|---|---|---|
+| Postgres | the greater of the last commit's LSN (``sequence``) and the own LSN | own LSN | before the changes |
+| MySQL, MariaDB | number of the log file, ``pos`` | offset in the topic | before the changes |
+| SQL Server, Db2 | ``commit_lsn`` | ``change_lsn``, ``event_serial_no`` | behind the changes |
+| Oracle | ``commit_scn``, else ``scn`` | ``scn``, thread, ``rs_id``, ``ssn``, or ``lcr_position`` | behind them |
+| Informix | ``commit_lsn`` | ``change_lsn`` | behind them |
+| MongoDB | ``ts_ms``, ``ord`` | offset in the topic | before the changes |
+| Spanner | ``ts_us``, the commit's time | ``sequence``, ``mod_number`` | it has none |
+| Cassandra | ``ts_us``, the write's time | nothing | before the changes |
+| YugabyteDB | term and index of its ``lsn``, of one tablet | write id | before the changes |
+| any other | offset, partition | nothing | where it stands in its topic |
 
 Of Postgres, a transaction's commit is not sent with its changes. The commit before it is: a change that stands behind
 a commit is not in a snapshot that was read there, even where its own LSN is smaller. For one key the own LSN alone is
@@ -116,7 +119,9 @@ def _mariadb(envelope: Envelope) -> Place | None:
     place, message = _mysql(envelope), envelope.message
     if place is None or message.offset is None or envelope.key.values is None:
         return place
-    if _release(envelope.source.text("version")) < _PLACES_OF_TRANSACTIONS:
+    version = _TWO_NUMBERS.match(envelope.source.text("version") or "")
+    release = (int(version[1]), int(version[2])) if version else (0, 0)
+    if release < _PLACES_OF_TRANSACTIONS:
         return place
     # Two changes of one row may agree in all but the offset. What is delivered again is a change once more, and ends
     # where the first delivery did; without a key it would double a row, and the place has to do.
@@ -125,12 +130,6 @@ def _mariadb(envelope: Envelope) -> Place | None:
 
 _PLACES_OF_TRANSACTIONS: Final = (3, 4)
 """From this release on, the changes of a transaction of MariaDB 11.4 all stand where it begins."""
-
-
-def _release(version: str | None) -> tuple[int, ...]:
-    """The first two numbers of a release such as ``3.5.0.Final``."""
-    found = _TWO_NUMBERS.match(version or "")
-    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 _TWO_NUMBERS: Final = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
@@ -199,16 +198,13 @@ def _cassandra(envelope: Envelope) -> Place | None:
 def _yugabyte(envelope: Envelope) -> Place | None:
     text = envelope.source.text("lsn")
     parts = (text or "").split(":")
-    if len(parts) != _PARTS_OF_LSN:
+    if len(parts) != 5:
         return None
     # Term, index, a key that only tells intents apart, write id, and a time that only snapshots have.
     term, index, write = (whole(parts[at]) for at in (0, 1, 3))
     if term is None or index is None:
         return None
     return Place((term, index), (write or 0,), (text or "",))
-
-
-_PARTS_OF_LSN: Final = 5
 
 
 def _lcr_position(text: Any) -> tuple[int, ...] | None:
@@ -261,16 +257,6 @@ _CONNECTORS: Final[Mapping[str, Connector]] = {
 }
 
 
-def connector_of(envelope: Envelope) -> Connector:
-    """How the connector of an event says where it stands; by the fields of ``source``, where it is not named."""
-    named = _CONNECTORS.get((envelope.source.text("connector") or "").lower())
-    if named is not None:
-        return named
-    if "lsn" in envelope.source.fields:
-        return _BY_LSN
-    return _BY_FILE if envelope.source.log is not None else _BY_TOPIC
-
-
 _BY_LSN: Final = Connector(_postgres, None, BEFORE)
 _BY_FILE: Final = Connector(_mysql, None, BEFORE)
 _BY_TOPIC: Final = Connector(lambda _: None, None, BEFORE)
@@ -289,8 +275,12 @@ class Standing(NamedTuple):
 
 
 def standing_of(envelope: Envelope) -> Standing:
-    """Where the event of an envelope stands in its log."""
-    connector = connector_of(envelope)
+    """Where the event of an envelope stands in its log: by the fields of ``source``, where no connector is named."""
+    connector = _CONNECTORS.get((envelope.source.text("connector") or "").lower())
+    if connector is None and "lsn" in envelope.source.fields:
+        connector = _BY_LSN
+    elif connector is None:
+        connector = _BY_FILE if envelope.source.log is not None else _BY_TOPIC
     return Standing(connector, connector.place_of(envelope))
 
 

@@ -7,12 +7,6 @@ a line of the file sink is ``{"key": "<namespace>", "value": {event}}``; a bare 
 RDF or as JSON, are the baseline of a stream that starts late. All of it becomes rows of one gold table, ``triples``:
 one row per value. docs/dgraph.md says what each event does, and what cannot be known.
 
-What a record goes through: ``records`` tells events from exported triples; ``events`` (with ``namespaces``) and
-``exports`` read them into a ``statement``, whose values ``canonical`` and ``floats`` spell in one way. Where an event
-stands in its commit depends on the other events of its object, so that it waits for them (``waiting``);
-``commit_positions`` and ``deliveries`` find its position. ``triples`` and ``images`` then make the event, for the
-columns of ``table``.
-
 Vendor: Dgraph documentation, "Change Data Capture"; dgraph-io/dgraph v25.3.8, worker/cdc.go, worker/sink_handler.go,
 worker/export.go, posting/index.go.
 """

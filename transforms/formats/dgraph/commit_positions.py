@@ -85,10 +85,10 @@ def awaited(kept: Waiting) -> Statement:
     )
 
 
-# The deliveries of each commit in one object, and where each event stands in its delivery.
-# A delivery is of one predicate of one node in one commit. A run is a series of neighbouring events of one commit.
-# The events of a commit may form several runs, with events of other commits between them. There may be a million
-# events: everything is kept by an event's index, in arrays, and each event is looked at a fixed number of times.
+# The deliveries of each commit in one object, and where each event stands in its delivery. A delivery is of one
+# predicate of one node in one commit; a run is a series of neighbouring events of one commit. The events of a commit
+# may form several runs, with events of other commits between them. There may be a million events: everything is kept by
+# an event's index, in arrays, and each event is looked at a fixed number of times.
 
 
 _SETS: Final = {number for number, verb in enumerate(VERBS) if OPERATIONS[verb] == "set"}
@@ -170,7 +170,6 @@ class Deliveries:
                     self._number(delivery)
 
     def _cut(self, slot: list[int]) -> Iterator[list[int]]:
-        """The deliveries of one slot."""
         seen: set[tuple[object, ...]] = set()
         delivery: list[int] = []
         for part in self._parts(slot):
@@ -183,7 +182,6 @@ class Deliveries:
         yield delivery
 
     def _parts(self, slot: list[int]) -> Iterator[list[int]]:
-        """The slot's events, run by run."""
         part: list[int] = []
         for index in slot:
             if part and self.run[index] != self.run[part[-1]]:
@@ -213,18 +211,18 @@ class Deliveries:
             self.first_run[index], self.last_run[index] = first, last
 
 
-# Where an event stands in its commit: its ordinal in the longest delivery.
-# All events of a commit have one timestamp, and what orders them is the order in which they were sent. A restart
-# sends commits again, from their first event on, and a crash, the end of a file or of a window may cut one. So events
-# are numbered per delivery, and the smallest of the positions that an event's deliveries have counts:
-# - a delivery whose beginning was seen comes before one that stands at the beginning of its object (a file, a
-# partition in one window) and may be the rest of one, which comes last where the object goes on behind it; - of
-# those, the longest first: a shorter one is a beginning of it.
-# Only events of one predicate of one node need an order, and one leader sends them all; so a delivery is of these
-# only, and events of other groups may stand between its own. Behind such a gap a new delivery begins if any of the
-# events up to the next gap was there before. Without a gap, an event that comes again is another one: a commit may
-# set, delete and set again.
-
+# The position of an event: its ordinal in the longest delivery. All events of a commit have one timestamp, and what
+# orders them is the order in which they were sent. A restart sends commits again, from their first event on, and a
+# crash, the end of a file or of a window may cut one. So events are numbered per delivery, and the smallest of the
+# positions that an event's deliveries have counts:
+# - a delivery whose beginning was seen comes before one that stands at the beginning of its object (a file, a partition
+#   in one window) and may be the rest of one, which comes last where the object goes on behind it;
+# - of those, the longest first: a shorter one is a beginning of it.
+#
+# Only events of one predicate of one node need an order, and one leader sends them all; so a delivery is of these only,
+# and events of other groups may stand between its own. Behind such a gap a new delivery begins if any of the events up
+# to the next gap was there before. Without a gap, an event that comes again is another one: a commit may set, delete
+# and set again.
 
 WHOLE, REST_AMID, REST = 0, 1, 2
 """What a delivery can be: begun in its object; the whole of an object; what stands at an object's beginning."""
@@ -270,7 +268,6 @@ def commit_positions(statements: Sequence[Waiting]) -> Iterator[CommitPosition]:
 
 
 def _behind(statements: Sequence[Waiting]) -> frozenset[int]:
-    """The drops behind something newer."""
     found = []
     newest: dict[str, int] = {}
     newest_of_all = -1

@@ -42,9 +42,6 @@ COLUMNS: Final = {
 KEY: Final = ("namespace", "uid", "predicate", "_weir_member")
 
 
-# What a Dgraph feed notices in events that it takes all the same.
-
-
 WARNINGS = (
     EventWarning(
         "no_namespace",
@@ -102,7 +99,6 @@ WARNINGS = (
         "Facets are in exports and never in the stream: the triple is in gold without them.",
     ),
 )
-"""Each is a warning check."""
 
 
 # What a statement says of rows of ``triples``: images, the scopes of drops, and what makes two deliveries one event.
@@ -149,14 +145,7 @@ def identity_of(statement: Statement, position: CommitPosition) -> tuple[str | N
     )
 
 
-# What a statement does to the triples: sets, deletes and drops as events of the one table that gold has.
 # Vendor: dgraph-io/dgraph v25.3.8, posting/index.go (addMutationHelper), worker/cdc.go (toCDCEvent).
-
-
-DEDUP_PREFIX: Final = 3
-"""Epoch, phase and timestamp of the commit: deliveries may differ in the position within it."""
-
-_REMOVING: Final = ("drop_all", "drop_data", "drop_predicate")
 
 
 def events_of_statements(feed: Feed) -> Callable[[Statement, CommitPosition], Event]:
@@ -164,20 +153,15 @@ def events_of_statements(feed: Feed) -> Callable[[Statement, CommitPosition], Ev
     lists = {one.name: one.list for one in feed.predicates.values()}
 
     def event(statement: Statement, position: CommitPosition) -> Event:
-        return _event(
-            statement, position, None if statement.attr is None else lists.get(statement.attr)
-        )
+        listed = None if statement.attr is None else lists.get(statement.attr)
+        return _event(statement, position, listed)
 
     return event
 
 
 def _event(statement: Statement, position: CommitPosition, listed: bool | None) -> Event:
     """The event; ``listed``: whether the predicate is declared as a list, None where it is not declared."""
-    operation = (
-        None
-        if statement.kind is None or statement.op is None
-        else OPERATIONS.get((statement.kind, statement.op))
-    )
+    operation = OPERATIONS.get((statement.kind or "", statement.op or ""))
     fault = statement.fault or _fault(statement, operation)
     is_noted, is_star, in_list = _becomes_note(statement, operation), statement.is_star, listed
     if listed is None and not is_star:
@@ -212,7 +196,8 @@ def _event(statement: Statement, position: CommitPosition, listed: bool | None) 
         log_position=None
         if statement.commit_ts is None
         else (EPOCH, STREAM, statement.commit_ts, *position.within),
-        dedup_prefix=DEDUP_PREFIX,
+        # Deliveries may differ in the position within the commit.
+        dedup_prefix=3,
         identity=identity_of(statement, position),
         extracted_at=statement.sent_at,
         warnings=warnings,
@@ -221,7 +206,6 @@ def _event(statement: Statement, position: CommitPosition, listed: bool | None) 
 
 
 def _fault(statement: Statement, operation: str | None) -> Fault | None:
-    """Why a statement that can be read cannot be taken all the same."""
     if operation is None:
         return Fault(
             "unknown_operation",
@@ -261,7 +245,6 @@ def _warnings(
     *,
     is_noted: bool,
 ) -> tuple[str, ...]:
-    """What is worth knowing of the event (``warnings`` says it in sentences)."""
     found = []
     is_triple = statement.kind != DROP
     is_set = operation in ("set", "read")
@@ -276,7 +259,7 @@ def _warnings(
         and statement.value_type in ("string", "default")
     ):
         found.append("ambiguous_language")
-    if position.is_behind and operation in _REMOVING:
+    if position.is_behind and operation in ("drop_all", "drop_data", "drop_predicate"):
         found.append("drop_behind")
     if is_set and statement.is_lost:
         found.append("value_lost")
@@ -287,10 +270,8 @@ def _warnings(
     return tuple(found)
 
 
-# From a record of the stream or of an export to a statement, and on to an event.
-# A record of an export becomes an event at once. A record of the stream has to wait for the other events of its
-# object: where it stands in its commit follows from them (``commit_positions``), records that cannot be read
-# included: what was cut there is not known.
+# A record of an export becomes an event at once. A record of the stream waits for the other events of its object, from
+# which its position follows, records that cannot be read included: what was cut there is not known.
 
 
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
@@ -329,7 +310,6 @@ def resolver(feed: Feed) -> Resolve:
 
 
 def _read(record: BronzeRecord, message: KafkaMessage) -> tuple[Fault | None, Mapping[str, object]]:
-    """The JSON object in a record, and why it is none."""
     found = None if record.defect is None else Fault("damaged_record", shown(record.defect))
     if found is None and not message.is_utf8:
         found = Fault("invalid_utf8", "the record is not valid UTF-8")
@@ -345,7 +325,6 @@ def _read(record: BronzeRecord, message: KafkaMessage) -> tuple[Fault | None, Ma
 
 
 def _line(record: BronzeRecord, read_ts: int | None) -> Statement:
-    """What a line of RDF says."""
     if record.defect is not None:
         return exports.unreadable_export(read_ts, Fault("damaged_record", shown(record.defect)))
     try:
@@ -363,7 +342,6 @@ def _line(record: BronzeRecord, read_ts: int | None) -> Statement:
 def _document(
     document: Mapping[str, object], types: Mapping[str, str], read_ts: int | None
 ) -> Statement:
-    """What a document of an export says."""
     triple = exports.triple_of_document(document, types)
     if triple is None:
         fault = Fault("malformed_json", "the document of an export holds not exactly one value")

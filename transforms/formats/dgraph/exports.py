@@ -20,11 +20,9 @@ from transforms.formats.dgraph.statements import (
 )
 from transforms.json_values import as_text
 
-# One triple as an export of Dgraph writes it, before anything is judged.
-
 
 class Triple(NamedTuple):
-    """The parts as they are written: ``rdf`` and ``documents`` read them, ``exported`` judges them.
+    """One triple of an export, its parts as they are written.
 
     ``node``: of an edge the node that it leads to, else None; ``value``: else the value. ``kind``: Dgraph's name of the
     value's type, or the one that is written where it is none of these; None where nobody tells it.
@@ -41,7 +39,7 @@ class Triple(NamedTuple):
     has_facets: bool
 
 
-# Exports of Dgraph as RDF: one triple a line.
+# As RDF: one triple a line.
 # Vendor: dgraph-io/dgraph v25.3.8, worker/export.go (toRDF, rdfTypeMap), chunker/rdf_parser.go (what its loaders
 # read).
 
@@ -115,8 +113,8 @@ def _type(kind: str | None, node: str | None) -> str:
     return _TYPES.get(kind.rpartition(":")[2].rpartition("#")[2], kind)
 
 
-# Exports of Dgraph as JSON: one triple a document, with the node, the namespace, and facets beside it.
-# JSON tells texts from numbers and no more, so that the type of a value has to be declared.
+# As JSON: one triple a document, with the node, the namespace, and facets beside it. JSON tells texts from numbers and
+# no more, so that the type of a value has to be declared.
 # Vendor: dgraph-io/dgraph v25.3.8, worker/export.go (toJSON). Dgraph without namespaces exports none.
 
 
@@ -166,9 +164,8 @@ def triple_of_document(document: Mapping[str, Any], types: Mapping[str, str]) ->
     )
 
 
-# What an export says: a triple that the cluster had at the export's timestamp.
-# An export is the baseline of a stream that starts late. Its folder is named ``dgraph.r<timestamp>.u<date>.<time>``:
-# what was committed up to that timestamp is in it.
+# What an export says: a triple that the cluster had at the export's timestamp. Its folder is named
+# ``dgraph.r<timestamp>.u<date>.<time>``: what was committed up to that timestamp is in it.
 # Vendor: dgraph-io/dgraph v25.3.8, worker/export.go.
 
 

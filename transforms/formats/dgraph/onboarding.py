@@ -58,12 +58,8 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     if not seen:
         return Proposal()
     entries = tuple(_entry(name, one) for name, one in seen.items())
-    found = (
-        Found(
-            "triples",
-            f"{len(seen)} predicates, keyed by namespace, uid, predicate (and value, of lists)",
-        ),
-    )
+    keyed = "keyed by namespace, uid, predicate (and value, of lists)"
+    found = (Found("triples", f"{len(seen)} predicates, {keyed}"),)
     return Proposal((Entry("predicates", entries, "by name"),), found, _notes(seen))
 
 
@@ -86,13 +82,11 @@ def _notes(seen: Mapping[str, _Predicate]) -> tuple[str, ...]:
     # What the file calls a guess stands first: of many names only some are told.
     unsure.sort(key=lambda name: "uid" not in seen[name].types)
     note = "the stream does not say which predicates are lists: compare with Dgraph's schema"
-    return (
-        (f"{note} ({', '.join(unsure[:5])}{', …' if len(unsure) > 5 else ''}).",) if unsure else ()
-    )
+    several = ", …" if len(unsure) > 5 else ""
+    return (f"{note} ({', '.join(unsure[:5])}{several}).",) if unsure else ()
 
 
 def _statement(feed: Feed, record: BronzeRecord) -> Statement | None:
-    """What an event says; None for anything else."""
     message = kafka_records.kafka_message(record, feed)
     document = kafka_records.object_in(record, feed)
     if not document or exports.is_rdf(record.object) or exports.is_document(document):

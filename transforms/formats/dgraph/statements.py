@@ -54,8 +54,8 @@ class Statement(NamedTuple):
     export's; without one the namespace is unknown.
     ``commit_ts``: the timestamp of the commit, or of the export; None where the record does not give it.
     ``kind`` and ``op``: the two words for what was done, in lower case: ``mutation`` and ``set``, ``drop`` and ``all``.
-    ``uid``, ``attr``, ``value``, ``value_type``: node, predicate and value, in canonical text where they have no fault
-    (``canonical``); of a drop ``attr`` alone. ``has_facets``: of an exported triple, that it had some.
+    ``uid``, ``attr``, ``value``, ``value_type``: node, predicate and value, in canonical text where they have no fault;
+    of a drop ``attr`` alone. ``has_facets``: of an exported triple, that it had some.
     ``sent_at``: when Kafka got the record, in microseconds since 1970 (UTC).
     """
 
@@ -83,11 +83,10 @@ class Statement(NamedTuple):
         return self.value == LOST and self.value_type in LOSSY
 
 
-# How Dgraph spells floats and vectors: one text for one number, whoever wrote it.
-# The stream and an export spell some numbers in different ways (1000000 and 1E+06), and a delete of one value removes
-# it if it is equal. So all are spelled as exports do; the digits are those that were written, and none is computed.
-# Vendor: dgraph-io/dgraph v25.3.8, types/conversion.go (floats: Go's format G with the shortest digits),
-# types/value.go (FloatArrayAsString: vectors, format f); Go's encoding/json for those of the stream.
+# Floats and vectors: one text for one number, whoever wrote it. The stream and an export spell some numbers in
+# different ways (1000000 and 1E+06), and a delete of one value removes
+# Vendor: dgraph-io/dgraph v25.3.8, types/conversion.go (floats: Go's format G with the shortest digits), types/value.go
+# (FloatArrayAsString: vectors, format f); Go's encoding/json for those of the stream.
 
 
 _FLOAT: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?")
@@ -148,8 +147,7 @@ def _plain(digits: str, exponent: int) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-# Nodes and values as gold has them: exact text, one spelling for one value, and what fits no type of Dgraph's.
-
+# Nodes and values as gold has them: exact text, one spelling for one value.
 
 _HEXADECIMAL: Final = re.compile(r"0[xX]([0-9a-fA-F]{1,16})")
 """How Dgraph writes an unsigned number outside of its stream."""
@@ -160,8 +158,6 @@ _MOMENT: Final = re.compile(
     r"[0-9]{4,}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
     r"T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:[0-5][0-9])"
 )
-_BEYOND_64_BITS: Final = 1 << 64
-_BEYOND_63_BITS: Final = 1 << 63
 
 
 def signed(text: str) -> int | None:
@@ -169,7 +165,7 @@ def signed(text: str) -> int | None:
     if _INT.fullmatch(text) is None:
         return None
     number = int(text)
-    return number if -_BEYOND_63_BITS <= number < _BEYOND_63_BITS else None
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def unsigned(text: str) -> str | None:
@@ -177,7 +173,7 @@ def unsigned(text: str) -> str | None:
     if _UNSIGNED.fullmatch(text) is None:
         return decimal_of_hex(text)
     number = int(text)
-    return str(number) if number < _BEYOND_64_BITS else None
+    return str(number) if number < 2**64 else None
 
 
 def decimal_of_hex(text: str | None) -> str | None:
@@ -217,20 +213,12 @@ def _int(text: str) -> str | None:
     return None if number is None else str(number)
 
 
-def _bool(text: str) -> str | None:
-    return text if text in ("true", "false") else None
-
-
-def _moment(text: str) -> str | None:
-    return text if _MOMENT.fullmatch(text) else None
-
-
 _READ: Final[Mapping[str, Callable[[str], str | None] | None]] = {
     **dict.fromkeys(TYPES),
     "int": _int,
     "float": float_text,
-    "bool": _bool,
-    "datetime": _moment,
+    "bool": lambda text: text if text in ("true", "false") else None,
+    "datetime": lambda text: text if _MOMENT.fullmatch(text) else None,
     "uid": unsigned,
     "float32vector": vector_text,
 }
@@ -241,7 +229,6 @@ _READ: Final[Mapping[str, Callable[[str], str | None] | None]] = {
 # Vendor: dgraph-io/dgraph v25.3.8, worker/sink_handler.go.
 
 
-_DIGITS: Final = re.compile(r"[0-9]{1,20}")
 _BASE64_OF_8_BYTES: Final = re.compile(r"[A-Za-z0-9+/]{11}=")
 
 
@@ -251,7 +238,7 @@ def namespace(key: str | None, key_bytes: bytes | None, *, of_topic: bool) -> st
 
     Eight bytes that are all digits are taken for digits: as bytes they would be a namespace of nineteen figures.
     """
-    if key is not None and _DIGITS.fullmatch(key):
+    if key is not None and _UNSIGNED.fullmatch(key):
         return unsigned(key)
     if of_topic:
         if key_bytes is None or len(key_bytes) != 8:
@@ -275,13 +262,9 @@ def unknown_namespace(key: str | None, key_bytes: bytes | None) -> Fault:
     )
 
 
-# What an event of the stream says: a mutation of one triple or a drop, and the namespace in its key.
 # An event is the value of a Kafka record, which has the namespace as its key, or ``{"key": …, "value": {event}}`` as
 # the file sink writes it.
 # Vendor: dgraph-io/dgraph v25.3.8, worker/cdc.go (toCDCEvent), worker/sink_handler.go.
-
-
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def event_statement(
@@ -338,17 +321,15 @@ def _in_line(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None
 
 def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     part = parent.get(name)
-    return part if type(part) is dict else _NOTHING
+    return part if type(part) is dict else {}
 
 
 def _word(value: Any) -> str | None:
-    """A word in lower case, as most are anyway."""
     text = as_text(value)
     return None if text is None else text.lower()
 
 
 def _lacking(commit: Any, kind: str | None, op: str | None) -> Fault | None:
-    """What every event has and this one lacks."""
     if commit is not None and kind is not None and op is not None:
         return None
     parts = {"meta.commit_ts": commit, "type": kind, "event.operation": op}

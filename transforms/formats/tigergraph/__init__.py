@@ -5,10 +5,6 @@ files. A message is one JSON document. It names a type, an operator (insert, del
 ``uid`` or the edge by its two ends; and for each attribute in ``content`` it says the operation (``op``) and the
 ``value``. Its ``mid`` says where it stands: partition, timestamp, tid, in transactions a split_index, and index.
 
-What a record goes through: ``decode`` finds the message in it; ``fields`` reads it into a ``message`` by what the
-feed declares (``declarations``, ``tables``); ``message_faults`` and ``contents`` say whether it can be taken, with
-``texts`` for its values; ``consequences`` and ``reach`` say what it changes, and ``reached_graphs`` in which graphs.
-
 Every GPE partition sends messages of its own, in the order of its own tids; tids of two partitions do not compare. No
 message tells of the edges that go with a vertex, so that a delete in one partition may reach rows of another. Which
 partition has a vertex, and which Kafka partition a message goes to, is not documented.
@@ -19,9 +15,6 @@ parts of ``mid``; implicit edge deletion).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from transforms.feed.feed import Feed
 from transforms.formats.tigergraph import declarations, decode, onboarding
 from transforms.formats.tigergraph.decode import (
     DELETE_ALL_OF_OTHERS,
@@ -29,22 +22,12 @@ from transforms.formats.tigergraph.decode import (
     KEY_NOT_SPLIT,
     REVERSE_NOT_DECLARED,
 )
-from transforms.record import DEFAULT_LIMITS, Limits, Record
-from transforms.records import json_documents
-from transforms.source_format import ExtraAsset, SourceFormat
-
-
-def split(
-    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Record]:
-    """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data, limits)
-
+from transforms.source_format import JSON_FILES, ExtraAsset, SourceFormat, split_json
 
 FORMAT = SourceFormat(
     name="tigergraph",
-    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
-    split=split,
+    files=JSON_FILES,
+    split=split_json,
     decoder=decode.decoder,
     tables=declarations.gold_tables,
     declares=("vertices", "edges", "baseline"),

@@ -63,13 +63,6 @@ def shared_vertices(feed: Feed) -> list[str]:
     return [name for name, vertex in feed.vertices.items() if vertex.graphs == (GLOBAL,)]
 
 
-def graphs_of_tables(feed: Feed) -> dict[str, tuple[str, ...]]:
-    """By table, the graphs that have its type, where the feed says so."""
-    known = {vertex_table(one.name): one.graphs for one in feed.vertices.values()}
-    known |= {table: one.graphs for one in feed.edges.values() for table in stored_in(one)}
-    return {name: of for name, of in known.items() if of}
-
-
 def has_mirror(edge: EdgeType) -> bool:
     """Whether the source stores each of its edges twice."""
     return not edge.directed or edge.reverse is not None
@@ -136,9 +129,8 @@ def _in_json(kind: ColumnType) -> str:
     return "null" if text is None else text if is_bare else json.dumps(text)
 
 
-# Which edges a delete takes along: the tables that it is for, and the end of their edges that it names.
-# A vertex, or all of a type, takes every edge that begins or ends there; a delete-all takes those that begin there,
-# in every direction in which the source stores them.
+# Which edges a delete takes along. A vertex, or all of a type, takes every edge that begins or ends there; a delete-all
+# takes those that begin there, in every direction in which the source stores them.
 # Vendor: TigerGraph documentation, "CDC Message Examples" (implicit edge deletion, restrictions for delete-all).
 
 
@@ -151,15 +143,15 @@ class Reach(NamedTuple):
 
 def edges_touching(feed: Feed) -> dict[str, tuple[Reach, ...]]:
     """By vertex type (``ANY``: those that nothing declares), where its edges are."""
-    found = {}
-    for name in _vertex_names(feed):
-        found[name] = tuple(
+    return {
+        name: tuple(
             Reach(table, end)
             for edge in feed.edges.values()
             for table in stored_in(edge)
             for end in _ends_at(edge, name)
         )
-    return found
+        for name in _vertex_names(feed)
+    }
 
 
 def edges_beginning(feed: Feed) -> dict[str, tuple[Reach, ...]]:
@@ -220,11 +212,7 @@ OPERATIONS: Final = frozenset(
     (OVERWRITE, "Add", "Max", "Min", "And", "Or", IF_NEW, MINUS, "ReplaceOrAdd")
 )
 
-_LARGEST_UNSIGNED: Final = 2**64 - 1
 _NUMBER: Final = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?\s*")
-
-_OF_CONTENT: Final = "content_"
-"""What stands before the name of an attribute that is called like one of gold's own columns."""
 
 
 class Attribute(NamedTuple):
@@ -242,11 +230,6 @@ class Mentions(NamedTuple):
     operations: dict[str, str]
 
 
-def attribute_of(type_name: str) -> Attribute:
-    """What there is to know of an attribute of this type."""
-    return Attribute(speller(type_name), minus_speller(type_name), type_name == UNSIGNED)
-
-
 _UNDECLARED: Final = Attribute(as_text, as_text, is_unsigned=False)
 
 
@@ -262,7 +245,7 @@ def mentions_of(content: Any, declared: Mapping[str, Attribute]) -> Mentions | F
     for given, one in content.items():
         name, kind = given, declared.get(given)
         if kind is None and given.lower() in OWN_COLUMNS:
-            name = _OF_CONTENT + given
+            name = f"content_{given}"
             if name in content:
                 return _MALFORMED
         op = one.get("op") if type(one) is dict else None
@@ -316,10 +299,10 @@ def _is_beyond_unsigned(text: Value) -> bool:
         or not _NUMBER.fullmatch(text)
     ):
         return False
-    return not -1 < Decimal(text) < _LARGEST_UNSIGNED + 1
+    return not -1 < Decimal(text) < 2**64
 
 
-# What a feed declares of TigerGraph's types, as messages ask for it: worked out once for a feed.
+# What a feed declares, as messages ask for it: worked out once for a feed.
 
 
 class Vertex(NamedTuple):
@@ -360,8 +343,8 @@ class DeclaredGraph:
     """Everything that a feed declares of its graph.
 
     ``vertices``, ``edges``: by the type names that messages use. ``graphs``: by table, the graphs that have it.
-    ``touching``, ``beginning`` and ``beginning_at``: see ``reach``. ``baseline``: by partition, the last tid that a
-    restored backup holds. ``names_graphs``: whether tables are named by their graph, too.
+    ``touching``, ``beginning`` and ``beginning_at``: where edges are that a delete takes along. ``baseline``: by
+    partition, the last tid that a restored backup holds. ``names_graphs``: whether tables are named by their graph.
     """
 
     vertices: Mapping[str, Vertex]
@@ -381,14 +364,16 @@ class DeclaredGraph:
 def declared_graph(feed: Feed) -> DeclaredGraph:
     """What the feed declares."""
     edges = {}
+    graphs = {vertex_table(one.name): one.graphs for one in feed.vertices.values()}
     for edge in feed.edges.values():
+        graphs |= dict.fromkeys(stored_in(edge), edge.graphs)
         for name in (edge.name, edge.reverse):
             if name is not None:
                 edges[name] = _edge(edge, is_reverse=name != edge.name)
     return DeclaredGraph(
         vertices={vertex.name: _vertex(vertex) for vertex in feed.vertices.values()},
         edges=edges,
-        graphs=graphs_of_tables(feed),
+        graphs={table: of for table, of in graphs.items() if of},
         touching=edges_touching(feed),
         beginning=edges_beginning(feed),
         beginning_at=edges_beginning_at(feed),
@@ -420,4 +405,7 @@ def _edge(edge: EdgeType, *, is_reverse: bool) -> Edge:
 
 
 def _attributes(types: Mapping[str, str]) -> dict[str, Attribute]:
-    return {name: attribute_of(type_name) for name, type_name in types.items()}
+    return {
+        name: Attribute(speller(kind), minus_speller(kind), kind == UNSIGNED)
+        for name, kind in types.items()
+    }

@@ -64,11 +64,9 @@ REVERSE_NOT_DECLARED = EventWarning(
 )
 
 
-# What a message does: its own change, and what follows from it without a message.
-# An edge brings its source vertex with it; a vertex, or all of a type, takes its edges along; a delete-all is for
-# every direction in which an edge is stored.
+# What a message does. An edge brings its source vertex with it; a vertex, or all of a type, takes its edges along; a
+# delete-all is for every direction in which an edge is stored.
 # Vendor: TigerGraph documentation, "CDC Message Examples" (implicit source vertices, implicit edge deletion).
-
 
 OF_SOURCE: Final = "edge_source"
 OF_DELETED_VERTEX: Final = "vertex_deleted"
@@ -109,45 +107,37 @@ def effects_of(
     message: Message, found: Mentions, keyed: Image, reach: Sequence[Reach]
 ) -> list[Effect]:
     """All that a sound message does, itself first; ``keyed``: the attributes that its uid or discriminator is of."""
-    if message.kind == EDGE:
-        if message.action in INSERTS:
-            after = {**_edge_key(message), **keyed, **found.values}
-            itself = Effect(message.table, "update", after=after, operations=found.operations)
-            return [itself, _source_updated(message)]
-        if message.action == DELETE:
-            return [Effect(message.table, "remove", before=_edge_key(message))]
-        return _all_removed(message, reach)
     if message.action in INSERTS:
-        return [_vertex_updated(message, found, keyed)]
+        return _inserted(message, found, keyed)
+    if message.action == DELETE_ALL:
+        # The first place of the edges is the message itself.
+        first, *others = reach
+        rest = [_range_delete(message, one, OF_DELETE_ALL) for one in others]
+        return [_range_delete(message, first, None), *rest]
+    if message.kind == EDGE:
+        return [Effect(message.table, "remove", before=_edge_key(message))]
     gone = [_range_delete(message, one, OF_DELETED_VERTEX) for one in reach]
     if message.kind == VERTEX_TYPE:
         return [Effect(message.table, "remove", scope={}), *gone]
     return [Effect(message.table, "remove", before={UID: message.uid}), *gone]
 
 
-def _vertex_updated(message: Message, found: Mentions, keyed: Image) -> Effect:
-    """A vertex with some of its attributes; one that is there already stays as it is under an insert-only."""
-    after = {UID: message.uid, **keyed, **found.values}
-    operations = found.operations
-    if message.action == INSERT_ONLY:
-        operations = dict.fromkeys(found.values, IF_NEW)
-    return Effect(message.table, "update", after=after, operations=operations)
+def _inserted(message: Message, found: Mentions, keyed: Image) -> list[Effect]:
+    """A vertex with some of its attributes, or an edge with the vertex where it begins.
 
-
-def _source_updated(message: Message) -> Effect:
-    """The vertex where an edge begins, which the source makes without a message where it is missing."""
+    A vertex that is there already stays as it is under an insert-only; an edge's source is made without a message where
+    it is missing.
+    """
+    if message.kind != EDGE:
+        is_only = message.action == INSERT_ONLY
+        operations = dict.fromkeys(found.values, IF_NEW) if is_only else found.operations
+        after = {UID: message.uid, **keyed, **found.values}
+        return [Effect(message.table, "update", after=after, operations=operations)]
+    after = {**_edge_key(message), **keyed, **found.values}
+    itself = Effect(message.table, "update", after=after, operations=found.operations)
     assert message.vertex is not None  # a sound edge names its source's type
-    keyed = message.vertex.key.values(message.from_uid)
-    return Effect(message.vertex.table, "update", OF_SOURCE, after={UID: message.from_uid, **keyed})
-
-
-def _all_removed(message: Message, reach: Sequence[Reach]) -> list[Effect]:
-    """All edges from a vertex are gone; the first of their places is the message itself."""
-    first, *others = reach
-    return [
-        _range_delete(message, first, None),
-        *[_range_delete(message, one, OF_DELETE_ALL) for one in others],
-    ]
+    source = {UID: message.from_uid, **message.vertex.key.values(message.from_uid)}
+    return [itself, Effect(message.vertex.table, "update", OF_SOURCE, after=source)]
 
 
 def _edge_key(message: Message) -> dict[str, str | None]:
@@ -173,10 +163,8 @@ def _of_vertex_type(known: Mapping[str, Sequence[Reach]], of_type: str | None) -
     return known[ANY] if found is None else found
 
 
-# Which graph's tables a message is for, and what follows from it.
-# Vertices and edges of one graph stay in it. A type that all graphs share (GLOBAL) is one for all of them, and edges
-# of any graph may touch its vertices: which ones, only the feed's ``graph`` tells.
-
+# Which graph's tables a message is for. Vertices and edges of one graph stay in it. A type that all graphs share
+# (GLOBAL) is one for all of them, and edges of any graph may touch its vertices: which ones, only the feed tells.
 
 _SHARED = (GLOBAL,)
 
@@ -227,7 +215,6 @@ def _graph_if_not_shared(one: Effect, message: Message, known: DeclaredGraph) ->
 
 
 def _reached(one: Effect, message: Message, known: DeclaredGraph) -> tuple[str | None, ...]:
-    """The graphs whose tables an effect is for."""
     if one.table is None:
         return (None,)
     of_table = known.graphs.get(one.table)
@@ -239,8 +226,7 @@ def _reached(one: Effect, message: Message, known: DeclaredGraph) -> tuple[str |
     return (message.graph,)
 
 
-# From a record to its events: the message in it, and what follows from that.
-
+# From a record to its events.
 
 _NONE_MENTIONED: Final = Mentions({}, {})
 
@@ -256,22 +242,20 @@ def decoder(
         message = messages.read_message(document, known)
         reach = reached_edges(message, known)
         fault = fault or messages.first_fault(message, reach)
-        found = _NONE_MENTIONED
+        found: Mentions | Fault = _NONE_MENTIONED
         if fault is None and message.action in INSERTS:
-            read = declarations.mentions_of(message.content, message.attributes)
-            if isinstance(read, Fault):
-                fault = read
-            else:
-                found = read
-        if fault is not None:
-            return [_refused(message, fault, known)]
-        return _events(message, found, reach, known)
+            found = declarations.mentions_of(message.content, message.attributes)
+        if fault is None and not isinstance(found, Fault):
+            return _events(message, found, reach, known)
+        # What cannot be taken, with what could be read of it.
+        event = _event(message, Effect(message.table, "note"), own_graph(message, known))
+        event.fault = fault or (found if isinstance(found, Fault) else None)
+        return [event]
 
     return decode
 
 
 def _document(record: BronzeRecord, feed: Feed) -> tuple[dict[str, Any], Fault | None]:
-    """The JSON object in the record; an empty one where there is none, and why it cannot be taken."""
     kafka = kafka_records.kafka_message(record, feed)
     document: Any = {}
     fault = None
@@ -289,13 +273,6 @@ def _document(record: BronzeRecord, feed: Feed) -> tuple[dict[str, Any], Fault |
     if record.defect is not None:
         fault = Fault("damaged_record", shown(record.defect))
     return document, fault
-
-
-def _refused(message: Message, fault: Fault, known: DeclaredGraph) -> Event:
-    """The message that cannot be taken, with what could be read of it."""
-    event = _event(message, Effect(message.table, "note"), own_graph(message, known))
-    event.fault = fault
-    return event
 
 
 def _events(
@@ -323,7 +300,6 @@ def _events(
 
 
 def _words(message: Message, reach: Sequence[Reach], known: DeclaredGraph) -> list[str]:
-    """What is worth knowing of a message that is taken all the same."""
     words = []
     edge = message.edge
     is_restricted = edge is not None and edge.is_restricted

@@ -1,7 +1,4 @@
-"""One message of TigerGraph: its fields, the declared types that it names, and why it cannot be taken.
-
-Vendor: TigerGraph documentation, "CDC Message Examples", message format fields.
-"""
+"""One message of TigerGraph: its fields, the declared types that it names, and why it cannot be taken."""
 
 from __future__ import annotations
 
@@ -78,8 +75,7 @@ class Message:
         return {} if self.vertex is None else self.vertex.key.values(self.uid)
 
 
-# The fields of a message, as they stand, and which of the declared types it names.
-# Vendor: TigerGraph documentation, "CDC Message Examples", message format fields.
+# The fields of a message. Vendor: TigerGraph documentation, "CDC Message Examples", message format fields.
 
 
 _MID: Final = re.compile(
@@ -135,7 +131,6 @@ def _log_position(message: Message) -> int | None:
 
 
 def _name_edge(message: Message, document: dict[str, Any], known: DeclaredGraph) -> None:
-    """Say between which vertices the edge is, and in which table it stands."""
     message.from_type, message.from_uid = _end(document.get("from"))
     message.to_type, message.to_uid = _end(document.get("to"))
     if message.from_type is not None:
@@ -217,7 +212,6 @@ def first_fault(message: Message, reach: Sequence[Reach]) -> Fault | None:
 
 
 def _lacking(message: Message) -> list[str]:
-    """What every message of its type has, and this one has not."""
     needed = [("mid", message.mid), ("operator", message.operator), ("type", message.kind)]
     if message.kind == EDGE:
         is_all = message.action == DELETE_ALL

@@ -70,8 +70,8 @@ def _day(text: str | None) -> str | None:
     return moment if moment is text or moment is None else moment.removesuffix(" 00:00:00")
 
 
-# Maps and tuples as two lists, ``keylist`` and ``valuelist``: the form that newer versions of TigerGraph write.
-# Vendor: TigerGraph documentation, "CDC Message Examples" (4.1.1 and later).
+# Maps and tuples as two lists, ``keylist`` and ``valuelist``: so newer versions of TigerGraph write them (4.1.1 and
+# later). Vendor: TigerGraph documentation, "CDC Message Examples".
 
 
 def entries_of(value: Any) -> Collection[tuple[Any, Any]] | None:
@@ -91,10 +91,8 @@ def is_two_lists(value: Any) -> bool:
     return type(keys) is list and type(values) is list and len(keys) == len(values)
 
 
-# The values of attributes: from TigerGraph's JSON to texts that the declared types read.
 # A map is an object, or (4.1.1 and later) two lists; a tuple is one text (``i: 2, s: m2``), or (announced for 4.2)
 # two lists as well. What has not the form of its type stays as it is, for silver to refuse.
-# Vendor: TigerGraph documentation, "CDC Message Examples"; "Attribute Data Types".
 
 
 Spell: TypeAlias = Callable[[Any], "str | None"]
@@ -258,39 +256,26 @@ def _in_json(kind: ColumnType) -> Callable[[str | None], str]:
 
 
 def _quoted(text: str | None) -> str:
-    """A text as a JSON string."""
     return "null" if text is None else encode_basestring(text)
 
 
-# Joined texts: the uid of a composite key, the discriminator of an edge, and the attributes that they are made of.
-# The values stand in the schema's order, those of a key with commas between them, those of a discriminator with
-# colons. Where a value has that sign in it, nothing says which part is whose.
+# Joined texts: the uid of a composite key (values in the schema's order, commas between them), and the discriminator of
+# an edge (colons). Where a value has that sign in it, nothing says which part is whose.
 # Vendor: TigerGraph documentation, "CDC Message Examples", uid and discriminator.
 
 
 _TIME_OF_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 _ITS_COLONS = (13, 16)
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One attribute in a joined text."""
-
-    name: str
-    read: Callable[[str | None], str | None]
-    judge: Judge
-
-    def value(self, text: str) -> str | None:
-        """The attribute's text; null where its type cannot hold it."""
-        own = self.read(text)
-        return own if own is not None and self.judge(own) is not None else None
+Part: TypeAlias = "tuple[str, Callable[[str | None], str | None], Judge] | None"
+"""One attribute in a joined text: its name, how its text is read, and the judge of its type; None without a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A text that is made of several values: ``parts`` are the attributes, None for one that gold has no column of."""
+    """A text that is made of several values; ``parts`` are their attributes."""
 
-    parts: tuple[Part | None, ...]
+    parts: tuple[Part, ...]
     mark: str
 
     def values(self, text: str | None) -> dict[str, Value]:
@@ -302,13 +287,14 @@ class Joined:
             return {}
         # One value is the whole text, whatever is in it.
         given = [text] if len(self.parts) == 1 else cut_text(text, self.mark)
-        if len(given) != len(self.parts):
-            return {part.name: None for part in self.parts if part is not None}
-        return {
-            part.name: part.value(one)
-            for part, one in zip(self.parts, given, strict=True)
-            if part is not None
-        }
+        found: dict[str, Value] = {part[0]: None for part in self.parts if part is not None}
+        if len(given) == len(self.parts):
+            for part, one in zip(self.parts, given, strict=True):
+                if part is not None:
+                    name, read, judge = part
+                    own = read(one)
+                    found[name] = own if own is not None and judge(own) is not None else None
+        return found
 
 
 def cut_text(text: str, mark: str) -> list[str]:
@@ -332,8 +318,8 @@ def joined_text(names: Sequence[str], attributes: Mapping[str, str], mark: str) 
     return Joined(tuple(_part(name, attributes.get(name)) for name in names), mark)
 
 
-def _part(name: str, type_name: str | None) -> Part | None:
+def _part(name: str, type_name: str | None) -> Part:
     if type_name is None:
         return None
     kind = column_type(type_name)
-    return Part(name, text_reader(kind), kind.judge)
+    return name, text_reader(kind), kind.judge

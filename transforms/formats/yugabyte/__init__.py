@@ -6,46 +6,28 @@ object's path says so, the folder's name, or a field ``tablet_id`` that the clie
 row message of a response.
 
 Each row message is an event. Besides, every response, even an empty one, gives a note with its checkpoint. Both ways in
-which clients write JSON are read: Go's ``encoding/json`` and protojson (``families/yugabyte/messages``).
-
-What a record goes through: ``get_changes`` reads the response into row messages (``row_message``), with ``tuples`` for
-their values, and ``schemas`` and ``column_types`` for what DDLs say of tables. ``batches`` finds the places of messages
-within the response, ``log_positions`` those in the tablet. ``decode`` says what each message does, ``row_faults`` why
-one cannot be taken. ``survey`` collects what the DDLs of a window say, since other records of the window need it.
+which clients write JSON are read: Go's ``encoding/json`` and protojson.
 
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (RowMessage, CDCSDKProtoRecordPB) and src/yb/cdc/cdcsdk_producer.cc.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from transforms.feed.feed import Feed
-from transforms.formats.yugabyte import decode, onboarding, schemas
-from transforms.record import DEFAULT_LIMITS, Limits, Record
-from transforms.records import json_documents
-from transforms.source_format import ExtraAsset, SourceFormat
-
-
-def split(
-    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Record]:
-    """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data, limits)
-
+from transforms.formats.yugabyte import decode, schemas
+from transforms.source_format import JSON_FILES, ExtraAsset, SourceFormat, split_json
 
 FORMAT = SourceFormat(
     name="yugabyte",
-    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
-    split=split,
+    files=JSON_FILES,
+    split=split_json,
     decoder=decode.decoder,
     surveyor=decode.surveyor,
     survey_marks=decode.DDL_MARKS,
     transactional=True,
     warnings=(schemas.TIME_TO_LIVE,),
     describes_tables=True,
-    recognise=onboarding.recognise,
-    propose=onboarding.propose,
+    recognise=decode.recognise,
+    propose=decode.propose,
     extra_assets=(ExtraAsset("offsets", "control.yugabyte_checkpoints", follows_progress=True),),
     unknowable=(
         "An update on one tablet and another of the same transaction on a second tablet show at different times: the"

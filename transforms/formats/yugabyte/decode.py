@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from transforms.event import Event, StreamSchema, Transaction, Value
@@ -25,6 +25,8 @@ from transforms.formats.yugabyte.get_changes import (
     LogPosition,
     RowMessage,
 )
+from transforms.onboarding.proposal import Mark, Proposal, Sampled
+from transforms.onboarding.tables import proposal_of_tables, tables_seen
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
 
@@ -51,14 +53,14 @@ def row_fault(message: RowMessage, log_position: LogPosition | None) -> Fault | 
                 comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
                 return Fault("unread_value", f"{comes}, which is not read")
     for values in tuples_of:
-        if schemas.names_twice(values):
+        if len({one.name for one in values}) < len(values):
             names = shown(", ".join(one.name for one in values))
             return Fault("column_twice", f"a tuple names a column twice: {names}")
     return None
 
 
-# Collects how the DDL messages of a window describe its tables: row messages need it.
-# A row message does not carry its table's schema, and a DDL comes in a response of its own, once per tablet.
+# How the DDL messages of a window describe its tables: a row message does not carry its table's schema, and a DDL comes
+# in a response of its own, once per tablet.
 
 
 Facts: TypeAlias = "frozenset[tuple[object, ...]]"
@@ -113,8 +115,7 @@ def _age(fact: tuple[Any, ...]) -> tuple[object, ...]:
     return (-1 if version is None else version, log_position or (), described or ())
 
 
-# From a GetChanges response to its events: the checkpoint's note first, then one event for each row message.
-
+# The events of a response: the checkpoint's note first, then one for each row message.
 
 EFFECTS: Final[Mapping[str | None, str]] = {
     **{
@@ -156,11 +157,8 @@ def decoder(feed: Feed, surveyed: Mapping[str, Facts]) -> Decode:
             document = message_of_record(record, get_changes.RESPONSE)
             response = get_changes.read_response(document, known)
         except UnreadableResponse as unreadable:
-            return [
-                _unreadable(
-                    checkpoints.origin_of_response(document, record.object, feed), unreadable.fault
-                )
-            ]
+            origin = checkpoints.origin_of_response(document, record.object, feed)
+            return [checkpoints.unreadable_response(origin, unreadable.fault)]
         get_changes.place_messages(response.messages)
         origin = checkpoints.origin_of_response(document, record.object, feed)
         source = ResponseContext(
@@ -172,19 +170,6 @@ def decoder(feed: Feed, surveyed: Mapping[str, Facts]) -> Decode:
         return [note, *[_event(message, source) for message in response.messages]]
 
     return decode
-
-
-def _unreadable(origin: Origin, fault: Fault) -> Event:
-    return Event(
-        operation=None,
-        effect="note",
-        name=None,
-        stream=origin.tablet,
-        log_position=checkpoints.START,
-        dedup_prefix=len(checkpoints.START),
-        identity=(origin.tablet,),
-        fault=fault,
-    )
 
 
 def _event(message: RowMessage, source: ResponseContext) -> Event:
@@ -218,7 +203,6 @@ def _event(message: RowMessage, source: ResponseContext) -> Event:
 
 
 def _operation(message: RowMessage) -> str | None:
-    """What the source did, as Weir's other formats call it."""
     if message.op == "DDL" and filled(message.row.get("new_table_name")):
         return "rename_table"
     return None if message.op is None else message.op.lower()
@@ -255,3 +239,53 @@ def _stream_schema(message: RowMessage, source: ResponseContext) -> StreamSchema
     if described is None and message.key:
         return schemas.described_by_row(message.key, message.new, message.old)
     return described
+
+
+# What a feed should declare. A DDL comes once per tablet, so that later windows would be without it: tables are
+# declared, whether a DDL describes them here or not.
+
+
+_OWN = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint")
+
+
+def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
+    """Responses of the CDC SDK have its name in their fields."""
+    try:
+        response = message_of_record(record, get_changes.RESPONSE)
+    except UnreadableResponse:
+        return None
+    named = [name for name in _OWN if response.get(name) is not None]
+    return Mark(", ".join(named)) if named else None
+
+
+def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
+    """The tables that row messages name."""
+    seen = tables_seen(sample)
+    records = {id(record): record for record, _ in sample}
+    for message in _messages(records.values()):
+        table = seen.get((None, message.schema_name, message.name or ""))
+        schema = _described(message)
+        if table is not None and schema is not None:
+            table.describe(schema)
+    for table in seen.values():
+        table.undescribed += 1
+    return proposal_of_tables(seen.values())
+
+
+def _messages(records: Iterable[BronzeRecord]) -> Iterator[RowMessage]:
+    for record in records:
+        try:
+            response = message_of_record(record, get_changes.RESPONSE)
+            yield from get_changes.read_response(response, {}).messages
+        except UnreadableResponse:
+            continue
+
+
+def _described(message: RowMessage) -> StreamSchema | None:
+    """What one message says: a DDL all, a row the types of its own columns, and its key where that stands apart."""
+    if message.schema is not None:
+        return schemas.described_by_list(message.schema)
+    key = tuple(one.name for one in message.key) or None
+    named = [one for one in (*message.key, *message.new, *message.old) if one.name]
+    columns = {one.name: schemas.type_of(oid, None) for one in named if (oid := whole(one.oid))}
+    return StreamSchema(key, tuple(columns.items())) if columns or key else None

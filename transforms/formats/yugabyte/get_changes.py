@@ -24,11 +24,11 @@ from transforms.families.yugabyte.messages import (
     message_fields,
     message_part,
     repeated_field,
+    response_fault,
     unsigned,
     whole,
 )
 from transforms.families.yugabyte.values import instant_of, transaction_id
-from transforms.fault import Fault, shown
 from transforms.formats.yugabyte import schemas
 from transforms.formats.yugabyte.schemas import NamedValue
 from transforms.json_values import as_text
@@ -56,7 +56,7 @@ class RowMessage:
     ``row``: its fields, as they are written; the others are what most messages need of them. ``op_as_written``: the
     operation as it is written; ``op``: its name, None where it is not known. ``op_id``: None where it has none.
     ``key``: the values of its key, where they stand apart. ``schema``: what a DDL says of its table. ``declared``: the
-    table, where the feed declares it. ``in_batch``, ``occurrence``, ``before``, ``after``: see ``batches``.
+    table, where the feed declares it. ``in_batch``, ``occurrence``, ``before``, ``after``: see ``place_messages``.
     """
 
     row: Mapping[str, Any]
@@ -77,9 +77,7 @@ class RowMessage:
     after: OpId | None = None
 
 
-# A GetChanges response of the CDC SDK: its row messages, as they are written.
-# Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (GetChangesResponsePB, CDCSDKProtoRecordPB, RowMessage).
-
+# The row messages as they are written.
 
 _PROTO_RECORD: Final = ("row_message", "cdc_sdk_op_id")
 
@@ -89,9 +87,9 @@ RESPONSE: Final[Names] = field_names(
 )
 """GetChangesResponsePB, what a client may add to it, and the fields of one record that stands alone in a line."""
 
-PROTO_RECORD: Final[Names] = field_names(*_PROTO_RECORD)
+_PROTO_RECORD_FIELDS: Final[Names] = field_names(*_PROTO_RECORD)
 
-ROW_MESSAGE: Final[Names] = field_names(
+_ROW_MESSAGE: Final[Names] = field_names(
     *("transaction_id", "commit_time", "table", "op", "new_tuple", "old_tuple", "primary_key"),
     *("schema", "schema_version", "new_table_name", "pgschema_name"),
 )
@@ -114,7 +112,9 @@ def read_response(response: Mapping[str, Any], known: Mapping[str, DeclaredTable
     Raises:
         UnreadableResponse: It is none, or one of its fields has another shape than it should.
     """
-    if fault := _no_response(response):
+    parts = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint", "checkpoint")
+    lacking = "neither cdc_sdk_proto_records, row_message nor a checkpoint is there"
+    if fault := response_fault(response, parts, lacking):
         raise UnreadableResponse(fault)
     every = response.get("cdc_sdk_proto_records")
     records = repeated_field(every, "cdc_sdk_proto_records")
@@ -124,23 +124,9 @@ def read_response(response: Mapping[str, Any], known: Mapping[str, DeclaredTable
     return Response(checkpoints.checkpoint_of(response), messages)
 
 
-def _no_response(response: Mapping[str, Any]) -> Fault | None:
-    """Why a JSON object is no response that can be read."""
-    error = response.get("error")
-    if error is not None:
-        answer = shown(as_text(error))
-        return Fault("error_response", f"the server answered with an error: {answer}")
-    parts = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint", "checkpoint")
-    if all(response.get(name) is None for name in parts):
-        return Fault(
-            "missing_field", "neither cdc_sdk_proto_records, row_message nor a checkpoint is there"
-        )
-    return None
-
-
 def _message(record: object, known: Mapping[str, DeclaredTable]) -> RowMessage:
-    parts = _NOTHING if record is None else message_fields(record, PROTO_RECORD, "a record")
-    row = message_part(parts, "row_message", ROW_MESSAGE)
+    parts = {} if record is None else message_fields(record, _PROTO_RECORD_FIELDS, "a record")
+    row = message_part(parts, "row_message", _ROW_MESSAGE)
     written = as_text(row.get("op"))
     op = None if written is None else _KNOWN.get(written) or _KNOWN.get(written.strip().upper())
     schema_name, name = filled(row.get("pgschema_name")), filled(row.get("table"))
@@ -164,9 +150,6 @@ def _message(record: object, known: Mapping[str, DeclaredTable]) -> RowMessage:
     )
 
 
-_NOTHING: Final[Mapping[str, Any]] = {}
-
-
 def _op_id(op_id: object, op: str | None) -> OpId | None:
     """The op id as numbers; None where it is none. A commit has write_id 0 and comes after all of its transaction."""
     if op_id is None:
@@ -183,7 +166,7 @@ def committed_op_id(response: Response) -> CommittedOpId:
 
     A response commits something if it has a COMMIT, or a row outside any transaction. Then the op id is its checkpoint,
     unless that is missing or lies within a transaction; else the op id of the last COMMIT that has one. Where there is
-    no such op id, it is ``NOTHING``.
+    no such op id, it is ``NO_OP_ID``.
     """
     has_end, last = False, None
     for message in response.messages:
@@ -199,24 +182,19 @@ def committed_op_id(response: Response) -> CommittedOpId:
     return last[:2] if last is not None else checkpoints.NO_OP_ID
 
 
-# The places of row messages within their response: in the batch of one op id, and among neighbours.
-# One op id may cover a whole batch of rows: the place in the batch orders them, and what they say tells them apart.
-# BEGIN, DDL and SAFEPOINT may have no op id; they stand where their neighbours do. Each response is looked at once,
-# from its end and from its start.
+# The places of row messages within their response. One op id may cover a whole batch of rows: the place in the batch
+# orders them, and what they say tells them apart. BEGIN, DDL and SAFEPOINT may have no op id; they stand where their
+# neighbours do. Each response is looked at once, from its end and from its start.
 
 
 def place_messages(messages: Sequence[RowMessage]) -> None:
     """Give each message its place in its batch, and the op ids before and after it where it has none."""
-    if _share_op_ids(messages):
+    ids = [one.op_id for one in messages if one.op_id is not None and one.op in ROW_OPERATIONS]
+    # Mostly each row has an op id of its own.
+    if len(set(ids)) < len(ids):
         _place_in_batches(messages)
         _count_occurrences(messages)
     _assign_neighbours(messages)
-
-
-def _share_op_ids(messages: Sequence[RowMessage]) -> bool:
-    """Whether rows share an op id; mostly each has one of its own."""
-    ids = [one.op_id for one in messages if one.op_id is not None and one.op in ROW_OPERATIONS]
-    return len(set(ids)) < len(ids)
 
 
 def _place_in_batches(messages: Sequence[RowMessage]) -> None:
@@ -265,7 +243,6 @@ def _row(message: RowMessage) -> object:
 
 
 def _content(message: RowMessage) -> tuple[object, ...]:
-    """All that a message says of its row."""
     row_key = (message.op, message.schema_name, message.transaction_id)
     return (*row_key, *map(tuple, (message.new, message.old, message.key)))
 
@@ -286,8 +263,7 @@ def _assign_neighbours(messages: Sequence[RowMessage]) -> None:
             near = message.op_id
 
 
-# Where a row message stands in its tablet, and what identifies it there.
-# The op id (term, index, write_id) is a tablet's own order.
+# Where a row message stands in its tablet, whose own order the op id (term, index, write_id) is.
 
 
 LogPosition = tuple[int, ...]

@@ -98,7 +98,11 @@ def read_tuple(held: object, what: str, text_columns: Collection[str]) -> list[N
         if kind == "datum_string" and type(member) is str and oid not in _BYTEA:
             found.append(NamedValue(name, oid, kind, member))
         elif kind == OWN_FIELD:
-            found.append(_own(name, oid, values.read_value(member), text_columns))
+            own = values.read_value(member)
+            value = own.value
+            if type(value) is bytes:
+                value = values.value_of_bytes(value, name, text_columns)
+            found.append(NamedValue(name, oid, own.kind, value, own.is_read))
         else:
             value = _value(kind, member, name, text_columns)
             found.append(NamedValue(name, oid, kind, value, kind is None or kind in _READ))
@@ -135,27 +139,12 @@ def _value(kind: str | None, member: Any, name: str, text_columns: Collection[st
     return written if data is None else values.value_of_bytes(data, name, text_columns)
 
 
-def _own(
-    name: str, oid: int | str | None, own: values.ServerValue, text_columns: Collection[str]
-) -> NamedValue:
-    value = own.value
-    if type(value) is bytes:
-        value = values.value_of_bytes(value, name, text_columns)
-    return NamedValue(name, oid, own.kind, value, own.is_read)
-
-
 def image_of(mentioned: Iterable[NamedValue]) -> dict[str, Value]:
     """Column to value; a column whose value is marked as missing is not mentioned."""
     return {one.name: one.value for one in mentioned if one.is_mentioned}
 
 
-def names_twice(held: Sequence[NamedValue]) -> bool:
-    """Whether a tuple names a column twice: nothing says which value counts."""
-    return len({one.name for one in held}) < len(held)
-
-
-# The types of a table's columns as the server describes them, and which Spark SQL type serves each.
-# A column has PostgreSQL's type number (oid), or the server's own type, or both.
+# The types of a table's columns: PostgreSQL's type number (oid), or the server's own type, or both.
 # Vendor: yugabyte-db, src/yb/common/value.proto (PersistentDataType); PostgreSQL, src/include/catalog/pg_type.dat.
 
 
@@ -198,9 +187,8 @@ def type_of(oid: int | None, main: str | None) -> str:
     return _TYPE_OF_MAIN.get(main or "", "string")
 
 
-# What DDL messages say of a table: its key and types, the columns that it no longer has, its rows' time to live.
-# A DDL message holds the whole list of columns as it is from there on (CDCSDKSchemaPB). It is sent once per tablet,
-# at the start of every stream and after every ALTER.
+# What DDL messages say of a table. One holds the whole list of columns as it is from there on (CDCSDKSchemaPB); it is
+# sent once per tablet, at the start of every stream and after every ALTER.
 
 
 TIME_TO_LIVE: Final = EventWarning(

@@ -1,4 +1,4 @@
-"""Names of columns that a Delta table cannot have, as gold spells them: every name has one, and no two the same."""
+"""How gold names tables and columns: every column has one name that a Delta table can have, and no two the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from transforms.feed.names import spelled_columns
+from transforms.feed.feed import TableNames
+from transforms.feed.names import gold_name, spelled_columns
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN
 
 SIGNS = " ,;{}()\n\t=.`_*xX012aAbBdDİßΣ\ud800\x00\U00010400"
@@ -77,3 +78,22 @@ def read_back(text: str) -> str:
     if text == "_xFFFF_":
         return ""
     return re.sub(r"_x([0-9A-F]{6}|[0-9A-F]{4,5})_", lambda sign: chr(int(sign[1], 16)), text)
+
+
+@pytest.mark.parametrize(
+    ("table", "table_names", "expected"),
+    [
+        ("region", "plain", "region"),
+        ("tpch.region", "plain", "region"),
+        ("db.tpch.region", "plain", "region"),
+        ("region", "schema", "region"),
+        ("tpch.region", "schema", "tpch__region"),
+        ("db.tpch.region", "schema", "tpch__region"),
+        ("tpch.region", "catalog", "tpch__region"),
+        ("db.tpch.region", "catalog", "db__tpch__region"),
+    ],
+)
+def test_gold_takes_the_parts_that_table_names_asks_for(
+    table: str, table_names: TableNames, expected: str
+) -> None:
+    assert gold_name(table, table_names) == expected

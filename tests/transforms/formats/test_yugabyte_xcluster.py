@@ -79,39 +79,6 @@ def test_a_response_is_a_note_and_its_records_in_their_order() -> None:
     assert [one.event_at for one in found[1:]] == [MICROS, MICROS, MICROS + 1]
 
 
-def test_an_apply_without_a_commit_time_is_at_its_own() -> None:
-    apply = decoded(record(3, AT, TXN))[1]
-    assert (apply.log_position, apply.event_at) == ((0, 1, MICROS, 0), MICROS)
-
-
-def test_ranks_count_from_the_end_and_copies_share_the_first_ones() -> None:
-    one, two, three = (record(1, AT, id=1, name=name) for name in "abc")
-    later = record(1, AT + 1, id=1, name="a")
-    whole = [
-        event.log_position for event in decoded({"records": [one, one, two, later, three, two]})
-    ]
-    places = [-2, -2, -1, 0, 0, -1]
-    assert [place[-1] for place in whole[1:] if place is not None] == places
-    part = [event.log_position for event in decoded({"records": [two, three]})]
-    assert part[1:] == [whole[3], whole[5]]
-
-
-def test_bytes_are_bytes_and_text_where_the_column_is_declared_as_text() -> None:
-    octets = {"Value": {"BinaryValue": "3q0="}}
-    found = decoded(record(id=1, photo=octets, name=octets, other=octets))[1]
-    assert found.after == {"id": "1", "photo": b"\xde\xad", "name": "\\xdead", "other": b"\xde\xad"}
-
-
-def test_names_and_texts_that_are_no_base64_are_taken_as_they_stand() -> None:
-    plain = record()
-    plain["key"] = [{"key": "region_id", "value": {"int32Value": 1}}]
-    plain["changes"] = [{"key": b64("name"), "value": {"stringValue": "Rex the dog"}}]
-    found = decoded(plain)[1]
-    assert found.after == {"region_id": "1", "name": "Rex the dog"}
-    assert found.warnings == ("not_base64",)
-    assert decoded(record(id=1, name="Rex"))[1].warnings == ()
-
-
 @pytest.mark.parametrize(
     ("said", "reason", "part"),
     [
@@ -135,37 +102,6 @@ def test_a_record_that_cannot_be_taken(said: object, reason: str | None, part: s
     assert part in (found.fault.detail if found.fault else "")
     assert (found.after == {}) is (reason is not None)
     assert taken.fault is None
-
-
-@pytest.mark.parametrize(
-    ("document", "reason", "part"),
-    [
-        ({"table": "pets"}, "missing_field", "neither records, operation nor a checkpoint"),
-        ({"error": {"code": 2}}, "error_response", 'with an error: {"code":2}'),
-        ({"records": {}}, "malformed_json", "records is no list"),
-        ({"records": [7]}, "malformed_json", "a record is no object"),
-        ({"records": [{"key": [7]}]}, "malformed_json", "a pair of key or changes is no object"),
-        (record(id={"Value": 5}), "malformed_json", "Value is no object"),
-        (7, "malformed_json", "no JSON object: 7"),
-    ],
-)
-def test_a_response_that_cannot_be_read(document: object, reason: str, part: str) -> None:
-    (refused,) = decoded(document)
-    assert refused.fault is not None
-    assert refused.fault.reason == reason
-    assert part in refused.fault.detail
-    assert (refused.stream, refused.name) == ("t1", "pets")
-
-
-def test_a_time_alone_is_a_response_without_a_record() -> None:
-    (note,) = decoded({"time": AT})
-    assert (note.operation, note.log_position) == ("checkpoint", (0, 1))
-
-
-def test_the_table_is_what_the_client_says_or_the_path() -> None:
-    assert decoded({"table": "dogs", **record(id=1)})[1].name == "dogs"
-    assert decoded({"tableName": "dogs", **record(id=1)})[1].name == "dogs"
-    assert decoded(record(id=1), None)[1].name is None
 
 
 def test_any_part_of_one_time_that_comes_again_changes_nothing() -> None:

@@ -1,7 +1,4 @@
-"""Arcion's published samples, where they are at hand: the state after each statement is what its document says.
-
-``WEIR_SAMPLES`` names the folder; they are not part of the project. In print, lines of CSV are wrapped with a slash.
-"""
+"""Arcion's published samples, where they are at hand: the state after each step is what its page says."""
 
 from __future__ import annotations
 
@@ -93,3 +90,76 @@ def test_after_each_statement_the_state_is_as_the_document_says(
     assert outcome.quarantine == []
     assert len(outcome.changes) == outcome.records == length
     assert outcome.state == STATEMENTS[page][length - 1][1]
+
+
+def region(key: int, name: str, comment: str) -> dict[str, object]:
+    return {"r_regionkey": key, "r_name": name, "r_comment": comment}
+
+
+LONG = (
+    "lar deposits. blithely final packages cajole. regular waters are final requests."
+    " regular accounts are according to "
+)
+AFRICA = region(0, "AFRICA", "Test_Replication")
+SEVENTH = region(7, "Test_Region", "Test_Comment")
+NEW_NATION = region(10, "Test_nation", "ReplicationWorks")
+
+PAGES: dict[str, list[tuple[tuple[int, ...], list[dict[str, object]]]]] = {
+    "v2_2023-03-01": [
+        ((0, 1), [region(0, "AFRICA", LONG)]),
+        ((4, 5), [AFRICA]),
+        ((6, 7), []),
+        ((8, 9), []),
+        ((2, 3), [region(6, "Test_Region", "Test_Comment")]),
+    ],
+    "v3_2023-03-15": [
+        ((0, 1), [AFRICA]),
+        ((2, 3), [AFRICA, NEW_NATION]),
+        ((4, 5), [AFRICA, {**NEW_NATION, "r_comment": "Test_Replication"}]),
+        ((6, 7), [AFRICA]),
+        ((8, 9), [AFRICA]),
+    ],
+    # Its snapshot's row, an insert, a delete, and an update of a row that was not seen before.
+    "native": [
+        ((0,), [region(1, "AMERICA", "Test_Replication")]),
+        ((1,), [region(1, "AMERICA", "Test_Replication"), SEVENTH]),
+        ((3,), [SEVENTH]),
+        ((2,), [region(2, "ASIA", "Testing_Replication"), SEVENTH]),
+    ],
+    "redis_streams": [((0, 1), [{**NEW_NATION, "r_comment": "TestReplication"}])],
+}
+"""Of each page, its files in the order of its log, and the table after each step."""
+
+STEPS = [
+    pytest.param(page, length, id=f"{page}-{length}")
+    for page, steps in PAGES.items()
+    for length in range(1, len(steps) + 1)
+]
+
+
+@pytest.fixture(scope="module")
+def kafka_samples(samples_of: Callable[[str], Path]) -> Path:
+    return samples_of("arcion_kafka_json")
+
+
+@pytest.fixture(scope="module")
+def kafka_states(kafka_samples: Path) -> dict[str, Folded]:
+    """The outcome of every page's first so many steps."""
+    scenarios = {}
+    for page, steps in PAGES.items():
+        for length in range(1, len(steps) + 1):
+            files = [number for numbers, _ in steps[:length] for number in numbers]
+            data = b"\n".join(
+                (kafka_samples / page / f"{number:02}.json").read_bytes() for number in files
+            )
+            scenarios[f"{page}-{length}"] = Scenario({"2026-11-20/03/region/page.json": data})
+    return folded(Feed("samples", "arcion_kafka", "/nowhere", tables=TABLES), scenarios)
+
+
+@pytest.mark.parametrize(("page", "length"), STEPS)
+def test_after_each_message_the_state_is_as_the_page_says(
+    kafka_states: dict[str, Folded], page: str, length: int
+) -> None:
+    outcome, rows = kafka_states[f"{page}-{length}"], PAGES[page][length - 1][1]
+    assert outcome.quarantine == []
+    assert outcome.state == ({"region": rows} if rows else {})

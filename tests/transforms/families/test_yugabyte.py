@@ -1,14 +1,52 @@
-"""Where a response is from, how far it has come, and which declared table it is of."""
+"""GetChanges responses: numbers, the tablet and the checkpoint that they are of, and the server's own values."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 
-from transforms.families.yugabyte import checkpoints, messages, values
+from transforms.families.yugabyte import checkpoints, messages
 from transforms.families.yugabyte.checkpoints import Checkpoint, Origin
+from transforms.families.yugabyte.messages import (
+    unsigned,
+    whole,
+)
+from transforms.families.yugabyte.values import (
+    day_text,
+)
 from transforms.feed.feed import Feed, Table
+from transforms.json_values import Number
+from transforms.record import BronzeRecord
+
+
+def record(payload: bytes | None, defect: str | None = None) -> BronzeRecord:
+    return BronzeRecord("w", "tablet=t1/a.json", "g", 1, 0, None, payload, defect, 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "signed", "without_sign"),
+    [
+        (2**63 - 1, 2**63 - 1, 2**63 - 1),
+        ("9223372036854775808", None, 2**63),
+        (2**64 - 1, None, 2**64 - 1),
+        (str(2**64), None, None),
+        (-(2**63), -(2**63), None),
+        ("-1", -1, None),
+        ("007", 7, 7),
+        ("1.0", None, None),
+        (Number("1.0"), None, None),
+        (True, None, None),
+        ("٣", None, None),
+        ("9" * 5000, None, None),
+        ("", None, None),
+        (None, None, None),
+    ],
+)
+def test_numbers_of_64_bits(value: object, signed: int | None, without_sign: int | None) -> None:
+    assert (whole(value), unsigned(value)) == (signed, without_sign)
+
 
 FEED = Feed("yuga", "yugabyte", "s3://drops/landed/")
 
@@ -77,13 +115,6 @@ def test_notes_order_as_checkpoints_do() -> None:
     assert (notes[0].derived, notes[0].operation, notes[0].effect) == ("checkpoint", "checkpoint", "note")  # fmt: skip
 
 
-def test_a_checkpoint_without_a_term_has_no_op_id() -> None:
-    note = checkpoints.note_of_checkpoint(
-        Checkpoint(None, 5), checkpoints.NO_OP_ID, Origin("t1", None)
-    )
-    assert note.log_position == (0, 1)
-
-
 def test_the_most_exact_name_finds_the_declared_table() -> None:
     tables = {
         name: Table(name, ("id",), {"id": "int", "raw": kind}, (), was=was, renamed={"r": "raw"})
@@ -106,11 +137,13 @@ def test_the_most_exact_name_finds_the_declared_table() -> None:
     assert known["zoo.pets"].text_columns == {"id"}
 
 
-def test_bytes_are_the_text_that_postgresql_writes_where_the_column_is_declared_as_text() -> None:
-    assert values.value_of_bytes(b"\xde\xad", "raw", {"raw"}) == "\\xdead"
-    assert values.value_of_bytes(b"\xde\xad", "raw", {"other"}) == b"\xde\xad"
-    assert values.from_bytea("\\xdeAD") == b"\xde\xad"
-    assert values.from_bytea("\\x") == b""
-    assert [values.from_bytea(one) for one in ("dead", "\\xd", "\\xde ad", "\\xzz", "")] == [
-        None
-    ] * 5
+def test_a_day_is_the_calendars_far_beyond_the_years_of_a_date() -> None:
+    known = [date.min, date(1969, 12, 31), date(1970, 1, 1), date(2000, 2, 29), date.max]
+    days = [(one - date(1970, 1, 1)).days for one in known]
+    assert [day_text(one) for one in days] == [one.isoformat() for one in known]
+    assert day_text(days[-1] + 1) == "+10000-01-01"
+    assert day_text(days[0] - 1) == "+0000-12-31"
+    assert day_text(days[0] - 367) == "-0001-12-31"
+    # The first and the last day that an unsigned number of 32 bits can say.
+    assert day_text(-(2**31)) == "-5877641-06-23"
+    assert day_text(2**31 - 1) == "+5881580-07-11"
