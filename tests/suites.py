@@ -78,8 +78,6 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/control/test_decisions.py::test_dismissed_records_of_the_quarantine_hold_nothing_up": 83,
     "tests/assets/gold/test_apply_table.py"
     "::test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that": 60,
-    "tests/assets/gold/test_change_feed.py"
-    "::test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_here": 30,
     "tests/orchestration/cli/test_failing_tables.py"
     "::test_compaction_goes_on_behind_a_table_and_a_feed_that_fail": 117,
     # Every file and page of a warehouse is searched for what no one may read, after runs of all kinds.

@@ -1,8 +1,4 @@
-"""The columns of bronze: one record of a landed object, verbatim, with where in the object it was.
-
-Put here a column of bronze. Not here: what a record means (``transforms/formats``), and how bronze is written
-(``assets/bronze``).
-"""
+"""The columns of bronze: one record of a landed object, verbatim, with where in the object it was."""
 
 from __future__ import annotations
 

@@ -92,9 +92,6 @@ def _has_keys(kind: ColumnType) -> bool:
     return isinstance(kind, Nested) and any(map(_has_keys, kind.parts))
 
 
-# Columns that gold spells differently from the source: the expressions that rename them, in both directions.
-
-
 IMAGES = ("before", "after", "attribute_ops", "scope")
 
 
@@ -142,18 +139,12 @@ def _renamed(image: Column, names: Mapping[str, str]) -> Column:
     return F.transform_keys(image, lambda name, _: F.coalesce(F.try_element_at(new, name), name))
 
 
-# The newest tombstone of each key, as Spark finds it.
-
-
 def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
     """One row per key, the newest: a key that was deleted several times has several tombstones until compaction."""
     whole = F.struct(*(quoted(name) for name in tombstones.columns))
     newest = F.max_by(whole, F.struct(LOG_POSITION, EVENT_ID)).alias("newest")
     own = [quoted(name) for name in tombstone_columns(table)]
     return tombstones.groupBy(*own).agg(newest).select("newest.*")
-
-
-# Digests of rows, by which two gold tables are compared.
 
 
 def digests_of_rows(gold: DataFrame, table: Table) -> DataFrame:
@@ -164,7 +155,7 @@ def digests_of_rows(gold: DataFrame, table: Table) -> DataFrame:
 
 
 def digests_of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataFrame:
-    """One row per key that is deleted, by its newest tombstone: ``key`` and ``digest`` as in ``of_rows``.
+    """One row per key that is deleted, by its newest tombstone: ``key`` and ``digest`` as in ``digests_of_rows``.
 
     Older tombstones, and those of keys that are present again, may be dropped by compaction at any time.
     """
@@ -176,7 +167,7 @@ def digests_of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) 
 
 
 def digests_of_versions(history: DataFrame, table: Table) -> DataFrame:
-    """One row per version of a table's history: ``key`` and ``digest`` as in ``of_rows``."""
+    """One row per version of a table's history: ``key`` and ``digest`` as in ``digests_of_rows``."""
     own = (*table.key, VALID_FROM, BEGAN_BY)
     return _digested(history, own, list(dict.fromkeys((*own, *table.columns, *OF_VERSION))))
 

@@ -90,7 +90,7 @@ mutation differ in the others, and the smallest position counts.
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
 ``object`` to ``ordinal`` are the bronze record's source location, and which of its events this is: provenance, never
 order. ``key_text``: the key's parts joined into one text. A file's rows are in the order of their keys, so that
-Parquet's statistics let a reader of a few keys skip most of the file (``silver_rows.may_be_of``). Null where a part of
+Parquet's statistics let a reader of a few keys skip most of the file (``may_be_of``). Null where a part of
 the key is null.
 """
 
@@ -118,49 +118,36 @@ QUARANTINE = T.StructType(
 """
 
 
-def _nullable(fields: list[T.StructField]) -> T.StructType:
-    return T.StructType([T.StructField(one.name, one.dataType, True) for one in fields])
-
-
 def _arrow(schema: T.StructType) -> pa.Schema:
-    arrow: pa.Schema = to_arrow_schema(schema, timezone="UTC")
-    return arrow
+    """The schema as this process reads and writes it: of every column there may be nulls."""
+    found = to_arrow_schema(schema, timezone="UTC")
+    return pa.schema([one.with_nullable(True) for one in found])
 
 
-SILVER, QUARANTINE_ROWS = CHANGE, QUARANTINE
-SILVER_ARROW = _arrow(_nullable(CHANGE.fields))
-QUARANTINE_ARROW = _arrow(_nullable(QUARANTINE.fields))
-
-
-# Which rows of silver count for gold, and which wait; and how classified rows become those of silver and quarantine.
-# Silver keeps a row of whatever a record said: changes, but also begins, commits and notes, which name a table and
-# change nothing in it, range deletes that wait for a decision, and changes of tables that nothing declares.
+SILVER_ARROW = _arrow(CHANGE)
+QUARANTINE_ARROW = _arrow(QUARANTINE)
 
 
 BETWEEN: Final = "\x1f"
 """The sign between the parts of a key in ``key_text``."""
 MOST_KEYS: Final = 1_000
-"""How many keys are looked for by their texts at most: of more, most pages of a file have one."""
-
-
-def count_for_gold() -> Column:
-    """True for a row that changes a gold table, now or at its transaction's commit."""
-    return ~F.col("effect").isin(HOLD, *CONTROL) & F.col("declared").isNotNull()
+"""Maximum number of keys that are looked for by their texts: of more, most pages of a file have one."""
 
 
 def are_of(name: str, declared: str | None = None) -> Column:
     """True for the rows of one gold table that count; ``declared``: those of this declared table only.
 
-    Changes of a table that the feed does not declare have no key, and wait, even if the name is a gold table's.
+    Begins, commits and notes name a table and change nothing in it. Changes of a table that the feed does not declare
+    have no key, and wait, even if the name is a gold table's.
     """
-    mine = (F.col("table") == name) & count_for_gold()
+    counts = ~F.col("effect").isin(HOLD, *CONTROL) & F.col("declared").isNotNull()
+    mine = (F.col("table") == name) & counts
     return mine if declared is None else mine & (F.col("declared") == declared)
 
 
-def are_held(name: str | None = None) -> Column:
-    """True for range deletes that wait for a decision; ``name``: those of one gold table."""
-    held = F.col("effect") == HOLD
-    return held if name is None else held & (F.col("table") == name)
+def are_held(name: str) -> Column:
+    """True for range deletes of one gold table that wait for a decision."""
+    return (F.col("effect") == HOLD) & (F.col("table") == name)
 
 
 def key_text(key: Column) -> Column:
@@ -185,8 +172,7 @@ def written_rows(
 ) -> DataFrame | pa.Table:
     """Classified rows with exactly the columns of silver or of quarantine (``schema``), those made last among them."""
     if isinstance(rows, pa.Table):
-        arrow = to_arrow_schema(schema, timezone="UTC")
-        return written_in_process(rows, feed, pa.schema([one.with_nullable(True) for one in arrow]))
+        return written_in_process(rows, feed, _arrow(schema))
 
     def column(field: T.StructField) -> Column:
         if field.name == "feed":
@@ -211,9 +197,6 @@ def written_in_process(rows: pa.Table, feed: Feed, schema: pa.Schema) -> pa.Tabl
         return rows[field.name].cast(field.type)
 
     return pa.table([cells(one) for one in schema], schema=schema)
-
-
-# Which changes of transactions count, and at which position (docs/change_model.md, Transactions).
 
 
 def visible_changes(changes: DataFrame, released: DataFrame | None) -> DataFrame:
@@ -248,9 +231,6 @@ def at_log_position(changes: DataFrame, commit: Column) -> DataFrame:
         "log_position",
         F.when(moves, F.concat(commit, F.col("log_position"))).otherwise(F.col("log_position")),
     )
-
-
-# Which changes a compaction watermark covers, and what is kept of their identity, as Spark columns.
 
 
 def covered_by(

@@ -16,7 +16,7 @@ What only one of them can do is done by it, whatever is chosen.
 """
 
 MEMORY: Final = 64 << 20
-"""So many bytes of files are read into this process at most, for one table.
+"""Maximum number of bytes of files that are read into this process, for one table.
 
 It is the one setting: whatever else is counted has a weight below, in bytes of it, so that half the memory is half of
 every limit.
@@ -59,13 +59,7 @@ class Choice:
     memory: int = MEMORY
 
     def fits_in_process(self, size: int, rows: int, changes: int = 0) -> bool:
-        """Whether work is done in this process.
-
-        Args:
-            size: How many bytes of files it reads.
-            rows: How many stored rows it reads.
-            changes: How many changes it folds.
-        """
+        """Whether this process does work that reads so many bytes and rows, and folds so many changes."""
         if self.executor != AUTO:
             return self.executor == IN_PROCESS
         weight = (rows + ROWS_OF_A_CHANGE * changes) * BYTES_OF_A_ROW
@@ -81,11 +75,8 @@ class Choice:
 
     @property
     def most_decoded(self) -> int | None:
-        """So many bytes of one object may be decoded in this process; None for any number."""
+        """Maximum number of bytes of one object that are decoded in this process; None for any number."""
         return None if self.executor == IN_PROCESS else self.memory // BYTES_OF_A_PAYLOAD
-
-
-# Which executor did what, as the log, the metadata and the summary of a run say it.
 
 
 EXECUTOR: Final = "executor"

@@ -22,51 +22,43 @@ BATCH_ROWS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class InProcess:
-    """See ``Executor``: frames are Arrow tables. ``batch_rows``: so many of a frame's rows a stage gets at a time."""
+    """The verbs of ``Executor`` over Arrow tables; ``batch_rows``: how many rows a stage gets at a time."""
 
     batch_rows: int = BATCH_ROWS
 
     @property
     def name(self) -> str:
-        """See ``Executor``."""
         return IN_PROCESS
 
     @property
     def reads_values(self) -> bool:
-        """See ``Executor``: a table is rewritten whole."""
+        """A table is rewritten whole."""
         return True
 
     def frame_of(self, keys: Sequence[Key]) -> pa.Table:
-        """See ``Executor``."""
         return pa.table({"key": list_array(keys, TEXTS)})
 
     def union(self, frames: Sequence[pa.Table]) -> pa.Table:
-        """See ``Executor``."""
         return pa.concat_tables(frames)
 
     def where(self, frame: pa.Table, column: str, value: str) -> pa.Table:
-        """See ``Executor``."""
         return frame.filter(pc.equal(frame[column], value))
 
     def select(self, frame: pa.Table, columns: dict[str, str]) -> pa.Table:
-        """See ``Executor``."""
         return frame.select([*columns]).rename_columns([*columns.values()])
 
     def distinct(self, frame: pa.Table) -> pa.Table:
-        """See ``Executor``: of rows that have a single column of keys."""
+        """Of rows that have a single column of keys."""
         (name,) = frame.column_names
         return pa.table({name: list_array([*dict.fromkeys(values_of(frame, name))], TEXTS)})
 
     def among(self, frame: pa.Table, keys: pa.Table, on: str, count: int | None) -> pa.Table:
-        """See ``Executor``."""
         return _of(frame, keys, on, is_wanted=True)
 
     def without(self, frame: pa.Table, keys: pa.Table, on: str) -> pa.Table:
-        """See ``Executor``."""
         return _of(frame, keys, on, is_wanted=False)
 
     def grouped(self, frame: pa.Table, roots: pa.Table | None) -> pa.Table:
-        """See ``Executor``."""
         groups = frame["key"]
         if roots is not None and roots.num_rows:
             pairs = zip(values_of(roots, "key"), values_of(roots, "root"), strict=True)
@@ -77,14 +69,13 @@ class InProcess:
         return frame.append_column("group", groups)
 
     def shaped(self, frame: pa.Table, what: int | None = None) -> pa.Table:
-        """See ``Executor``."""
         found: dict[str, Any] = {name: frame[name] for name in frame.column_names}
         if what is not None:
             found["what"] = pa.repeat(pa.scalar(what, pa.int32()), frame.num_rows)
         return fold_rows.shaped_rows(found, frame.num_rows)
 
     def together(self, frame: pa.Table, most: int | None) -> pa.Table:
-        """See ``Executor``: groups come in the order in which they are met first."""
+        """Groups come in the order in which they are met first."""
         numbers: dict[Any, int] = {}
         groups = [numbers.setdefault(one, len(numbers)) for one in values_of(frame, "group")]
         positions = values_of(frame, "log_position")
@@ -96,17 +87,14 @@ class InProcess:
     def sorted(
         self, frame: pa.Table, by: Sequence[str], within: Sequence[str], most: int | None = None
     ) -> pa.Table:
-        """See ``Executor``."""
         cells = (values_of(frame, name) for name in (*by, *within))
         order = sorted(zip(*cells, range(frame.num_rows), strict=True))
         return rows_at(frame, [one[-1] for one in order])
 
     def in_order(self, frame: pa.Table, by: str, ranges: Ranges, most: int) -> pa.Table:
-        """See ``Executor``."""
         return frame.sort_by(by)
 
     def looked_up(self, frame: pa.Table, lists: pa.Table, on: str, column: str) -> pa.Table:
-        """See ``Executor``."""
         known = dict(zip(values_of(lists, on), lists[column].to_pylist(), strict=True))
         kind = lists.schema.field(column).type
         cells = pa.array([known.get(one) or [] for one in values_of(frame, on)], kind)
@@ -115,32 +103,26 @@ class InProcess:
         return frame.set_column(frame.column_names.index(column), column, cells)
 
     def containing(self, frame: pa.Table, column: str, some: Sequence[bytes]) -> pa.Table:
-        """See ``Executor``."""
         has = [any(one in (cell or b"") for one in some) for cell in frame[column].to_pylist()]
         return frame.filter(pa.array(has, pa.bool_()))
 
     def filled(self, frame: pa.Table, column: str) -> pa.Table:
-        """See ``Executor``."""
         return frame.filter(pc.greater(pc.binary_length(frame[column]), 0))
 
     def staged(self, frame: pa.Table, stage: Stage) -> pa.Table:
-        """See ``Executor``."""
         batches = frame.combine_chunks().to_batches(max_chunksize=self.batch_rows)
         return pa.Table.from_batches([*stage(batches)], schema=stage.schema)
 
     def kept(self, frame: pa.Table) -> pa.Table:
-        """See ``Executor``."""
         return frame
 
     def cached(self, frame: pa.Table) -> pa.Table:
-        """See ``Executor``."""
         return frame
 
     def freed(self, frame: pa.Table) -> None:
-        """See ``Executor``."""
+        """Nothing is kept."""
 
     def collected(self, frame: pa.Table) -> pa.Table:
-        """See ``Executor``."""
         return frame
 
 

@@ -29,52 +29,43 @@ _SHARD: Final = "shard"
 
 @dataclass(frozen=True, slots=True)
 class InSpark:
-    """See ``Executor``: frames are Spark's. ``feed``: whose name an error in a task has."""
+    """The verbs of ``Executor`` over Spark's frames; ``feed``: whose name an error in a task has."""
 
     session: SparkSession
     feed: Feed
 
     @property
     def name(self) -> str:
-        """See ``Executor``."""
         return SPARK
 
     @property
     def reads_values(self) -> bool:
-        """See ``Executor``: a commit leaves the columns alone that no change mentions."""
+        """A commit leaves the columns alone that no change mentions."""
         return False
 
     def frame_of(self, keys: Sequence[Key]) -> DataFrame:
-        """See ``Executor``."""
         return self.session.createDataFrame([([*key],) for key in keys], "key array<string>")
 
     def union(self, frames: Sequence[DataFrame]) -> DataFrame:
-        """See ``Executor``."""
         return reduce(DataFrame.unionByName, frames)
 
     def where(self, frame: DataFrame, column: str, value: str) -> DataFrame:
-        """See ``Executor``."""
         return frame.where(F.col(column) == value)
 
     def select(self, frame: DataFrame, columns: dict[str, str]) -> DataFrame:
-        """See ``Executor``."""
         return frame.select(*[F.col(old).alias(new) for old, new in columns.items()])
 
     def distinct(self, frame: DataFrame) -> DataFrame:
-        """See ``Executor``."""
         return frame.distinct()
 
     def among(self, frame: DataFrame, keys: DataFrame, on: str, count: int | None) -> DataFrame:
-        """See ``Executor``."""
         named = keys if count is None else broadcast_if_small(keys, count)
         return frame.join(named, on=on, how="left_semi")
 
     def without(self, frame: DataFrame, keys: DataFrame, on: str) -> DataFrame:
-        """See ``Executor``."""
         return frame.join(keys, on=on, how="left_anti")
 
     def grouped(self, frame: DataFrame, roots: DataFrame | None) -> DataFrame:
-        """See ``Executor``."""
         if roots is None:
             return frame.withColumn("group", F.col("key"))
         named = frame.drop("group").join(roots, on="key", how="left")
@@ -82,11 +73,10 @@ class InSpark:
         return whole.select(*dict.fromkeys((*frame.columns, "group")))
 
     def shaped(self, frame: DataFrame, what: int | None = None) -> DataFrame:
-        """See ``Executor``."""
         return shaped(frame if what is None else frame.withColumn("what", F.lit(what)))
 
     def together(self, frame: DataFrame, most: int | None) -> DataFrame:
-        """See ``Executor``: where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
+        """Where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
         tasks = () if most is None else (tasks_for(frame, most),)
         # Numbers are sorted much faster than lists of texts; groups with the same number are then sorted by themselves.
         sharded = frame.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
@@ -95,52 +85,41 @@ class InSpark:
     def sorted(
         self, frame: DataFrame, by: Sequence[str], within: Sequence[str], most: int | None = None
     ) -> DataFrame:
-        """See ``Executor``: where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
+        """Where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
         tasks = () if most is None else (tasks_for(frame, most),)
         return frame.repartition(*tasks, *by).sortWithinPartitions(*by, *within)
 
     def in_order(self, frame: DataFrame, by: str, ranges: Ranges, most: int) -> DataFrame:
-        """See ``Executor``: side by side, and not by a hash, so that a task of silver has rows of few windows.
-
-        It writes a file for each of these.
-        """
+        """Side by side, and not by a hash, so that a task of silver writes files of few windows."""
         tasks = tasks_for(frame, most)
         task = F.floor(F.col(ranges.column).cast("long") * tasks / ranges.size).cast("int")
         return frame.repartitionById(tasks, task).sortWithinPartitions(by)
 
     def looked_up(self, frame: DataFrame, lists: DataFrame, on: str, column: str) -> DataFrame:
-        """See ``Executor``."""
         found = frame.drop(column).join(lists, on=on, how="left")
         # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
         whole = found.withColumn(column, F.coalesce(column, F.array()))
         return whole.select(*dict.fromkeys((*frame.columns, column)))
 
     def containing(self, frame: DataFrame, column: str, some: Sequence[bytes]) -> DataFrame:
-        """See ``Executor``."""
         return frame.where(reduce(Column.__or__, [F.contains(column, F.lit(one)) for one in some]))
 
     def filled(self, frame: DataFrame, column: str) -> DataFrame:
-        """See ``Executor``."""
         return frame.where(F.length(column) > 0)
 
     def staged(self, frame: DataFrame, stage: Stage) -> DataFrame:
-        """See ``Executor``."""
         return run_staged(frame, stage, from_arrow_schema(stage.schema), self.feed)
 
     def kept(self, frame: DataFrame) -> DataFrame:
-        """See ``Executor``."""
         return frame.localCheckpoint()
 
     def cached(self, frame: DataFrame) -> DataFrame:
-        """See ``Executor``."""
         return kept_on_disk(frame)
 
     def freed(self, frame: DataFrame) -> None:
-        """See ``Executor``."""
         frame.unpersist()
 
     def collected(self, frame: DataFrame) -> pa.Table:
-        """See ``Executor``."""
         return frame.toArrow()
 
 
@@ -164,18 +143,15 @@ def _nothing(field: StructField) -> Column:
     return F.lit({"dedup_prefix": 0, "copies": 0}.get(field.name, False if is_boolean else None))
 
 
-# How Spark runs a function over Arrow batches, and in how many tasks.
-
-
 ROWS_OF_A_TASK = 100_000
-"""How many rows one task sorts: about a hundred megabytes.
+"""Maximum number of rows that one task sorts: about a hundred megabytes.
 
 An executor with Spark's default of 1 GB ran out of memory with 250,000 rows of a few hundred bytes (five million
 changes on two workers): the sort, what is kept of the tasks before, and Python's batches share its heap.
 """
 
 SMALL = 5_000
-"""Up to so many rows are sorted by a single task: a second one costs more than it saves."""
+"""Maximum number of rows that a single task sorts where a second one costs more than it saves."""
 
 BYTES_A_ROW = 5_000
 """A row of ten columns takes a few hundred bytes while it is collected, hashed and sent: a tenth of this."""

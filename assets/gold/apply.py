@@ -57,7 +57,8 @@ def apply_all(
 
     One that fails leaves the others alone. The feed's accounts and decisions are read once for all of them.
     """
-    for batch in batched(tables, TOGETHER):
+    for start in range(0, len(tables), TOGETHER):
+        batch = tables[start : start + TOGETHER]
         with exclusive_each(lake, [_name(feed, table) for table in batch]) as not_locked:
             for table in batch:
                 if fault := not_locked.get(_name(feed, table)):
@@ -68,12 +69,6 @@ def apply_all(
 
 def _name(feed: Feed, table: Table) -> str:
     return f"gold.{feed.name}.{table.name}"
-
-
-def batched(tables: Sequence[Table], count: int) -> Iterator[Sequence[Table]]:
-    """The tables in sequences of at most ``count``."""
-    for start in range(0, len(tables), count):
-        yield tables[start : start + count]
 
 
 def _side_by_side(
@@ -96,8 +91,8 @@ def _side_by_side(
         yield apply_one(tables[0])
         return
     with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="gold") as threads:
-        work = [threads.submit(_with_this_threads_jobs(apply_one), table) for table in tables]
-        for done in as_completed(work):
+        work = _with_this_threads_jobs(apply_one)
+        for done in as_completed([threads.submit(work, table) for table in tables]):
             yield done.result()
 
 
@@ -121,22 +116,12 @@ def apply_tables(
     return results
 
 
-# How new changes get into the gold tables that mirror one declared table, by whichever executor fits.
-
-
 def apply(
     lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, full_rebuild: bool = False
 ) -> Applied:
     """Bring every gold table that mirrors the declared one up to these windows.
 
-    A gold table that cannot be made stays as it was (``discovered_tables.stopped``).
-
-    Args:
-        lake: The warehouse.
-        feed: The feed.
-        table: The declared table.
-        windows: The landing windows whose changes are applied.
-        full_rebuild: Whether to make the tables from all of silver.
+    A gold table that cannot be made stays as it was (``FeedPlan.stopped``); ``full_rebuild``: from all of silver.
     """
     with writing(lake, Layer.GOLD, feed.name, table.name):
         known = FeedPlan.read(lake, feed, windows)
@@ -144,7 +129,7 @@ def apply(
 
 
 def apply_locked(lake: Lake, known: FeedPlan, table: Table, *, full_rebuild: bool) -> Applied:
-    """``apply`` for a caller that holds the lock of the table (``apply_feed``), by what is ``known`` of the feed."""
+    """``apply`` for a caller that holds the lock of the table, by what is ``known`` of the feed."""
     stopped = {name: why for name, why in known.stopped.items() if table.name in why.declared}
     done = Applied(stopped=stopped)
     for name, is_brought in known.names_of(table).items():
@@ -166,7 +151,7 @@ def _is_as_declared(plan: TablePlan, stored: StoredInProcess) -> bool:
 
 
 def _apply_one(
-    lake: Lake, plan: TablePlan, here: StoredInProcess, *, full_rebuild: bool
+    lake: Lake, plan: TablePlan, small: StoredInProcess, *, full_rebuild: bool
 ) -> Applied:
     """Apply the windows' changes to one gold table.
 
@@ -174,20 +159,20 @@ def _apply_one(
     under the new one; until then it stays as it is.
     """
     gold = GoldTable(lake, plan.feed, plan.table, plan.name)
-    has_history = here.history is None or here.history.exists
+    has_history = small.history is None or small.history.exists
     is_asked_for = full_rebuild
-    full_rebuild = full_rebuild or not (_is_as_declared(plan, here) and has_history)
-    rebuilt = full_rebuild and here.exists
+    full_rebuild = full_rebuild or not (_is_as_declared(plan, small) and has_history)
+    rebuilt = full_rebuild and small.exists
     if full_rebuild and (
         stale := schema_changes.rebuild_waits_for(
-            *(gold, plan.accounts), has_rows=here.has_rows, is_asked_for=is_asked_for
+            *(gold, plan.accounts), has_rows=small.has_rows, is_asked_for=is_asked_for
         )
     ):
         return Applied(waits_for=stale)
-    if _fits(lake, plan, here):
+    if _fits(lake, plan, small):
         try:
-            fold = TableFold.of(InProcess(), plan, SilverInProcess.of(lake, plan), here)
-            return _applied(gold, fold, here, full_rebuild=full_rebuild, rebuilt=rebuilt)
+            fold = TableFold.of(InProcess(), plan, SilverInProcess.of(lake, plan), small)
+            return _applied(gold, fold, small, full_rebuild=full_rebuild, rebuilt=rebuilt)
         except TooLarge:
             # Only now is it known that keys need a history that does not fit: nothing has been written.
             pass
@@ -196,12 +181,12 @@ def _apply_one(
     return _applied(gold, by_spark, stored, full_rebuild=full_rebuild, rebuilt=rebuilt)
 
 
-def _fits(lake: Lake, plan: TablePlan, here: StoredInProcess) -> bool:
+def _fits(lake: Lake, plan: TablePlan, small: StoredInProcess) -> bool:
     """Whether a table is read, folded and written in this process."""
-    if plan.table.change_feed or not here.may_be_written:
+    if plan.table.change_feed or not small.may_be_written:
         # What changed would be missing from the files that tell it; or it has what only Spark can write.
         return False
-    return lake.choice.fits_in_process(here.size, here.count, plan.most_new)
+    return lake.choice.fits_in_process(small.size, small.count, plan.most_new)
 
 
 class Committing(Stored[Frame], Protocol[Frame]):
@@ -230,16 +215,14 @@ def _applied(
     else:
         fold, folded, held = held_losses.guarded(gold.lake, fold)
         sizes = stored.put(folded)
-    metrics, deletes, name = folded.metrics, fold.deletes, fold.plan.name
+    metrics, name = folded.metrics, fold.plan.name
     waiting = [
         *held_losses.outstanding(fold.plan),
         *held,
         *held_losses.of_unknown_order(gold.lake, fold, metrics.in_doubt),
         *held_losses.of_unproved(gold, fold.plan),
     ]
-    effects = range_deletes.effects_of(
-        deletes.by_event, deletes.source_locations, metrics.removed, metrics.changed
-    )
+    effects = range_deletes.effects_of(fold.deletes, metrics.removed, metrics.changed)
     return Applied(
         tables=(AppliedTable(name, *sizes, metrics.repeats, effects),),
         changes=metrics.deliveries,

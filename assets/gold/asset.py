@@ -87,11 +87,8 @@ def made_of(
 
     ``numbers``: its changes by window; ``landed``: the windows in which something landed.
     """
-    key, done, windows = (
-        gold_key(feed, one.table.name),
-        one.done,
-        feed_assets.windows_of_run(context),
-    )
+    key, done = gold_key(feed, one.table.name), one.done
+    windows = feed_assets.windows_of_run(context)
     if not landed and (done.keys or done.rebuilt):
         # What waited for a run is in gold now, though nothing landed.
         landed = windows[-1:]
@@ -119,9 +116,6 @@ def made_of(
                 context.log_event(
                     dg.AssetMaterialization(own, metadata=tombstones, partition=window)
                 )
-
-
-# What Dagster's UI shows of gold tables before anything has run: keys, columns, lineage.
 
 
 def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:

@@ -36,26 +36,22 @@ def check_specs(feed: Feed, table: Table) -> list[dg.AssetCheckSpec]:
     ]
 
 
-def described_specs(feed: Feed, tables: Iterable[Table]) -> list[dg.AssetCheckSpec]:
+def discovered_specs(feed: Feed, tables: Iterable[Table]) -> list[dg.AssetCheckSpec]:
     """The built-in checks of tables that only the stream describes and that are nodes of their own."""
-    rules = rules_of_described(feed)
-    return [
-        one
-        for table in tables
-        for one in checks.specs_of_rules(gold_key(feed, table.name).path, rules)
-    ]
+    keys, rules = [gold_key(feed, table.name) for table in tables], rules_of_discovered(feed)
+    return [one for key in keys for one in checks.specs_of_rules(key.path, rules)]
 
 
-def rules_of_described(feed: Feed) -> list[Rule]:
+def rules_of_discovered(feed: Feed) -> list[Rule]:
     """The rules of such a table; that every table is made is asked of their catch-all asset."""
     return [rule for rule in gold_rules(feed) if rule.name != EVERY_TABLE_IS_MADE.name]
 
 
-def described_checked(
+def discovered_checked(
     lake: Lake, feed: Feed, name: str, done: Applied, windows: Sequence[str]
 ) -> list[dg.AssetCheckResult]:
     """The results of such a table's checks, kept where the run has something new of it; ``name``: the source's."""
-    path, rules = gold_key(feed, name).path, rules_of_described(feed)
+    path, rules = gold_key(feed, name).path, rules_of_discovered(feed)
     found = checks.Counted(rules, violations_of(done), samples_of(done))
     passed = all(one.passed for one in judge(rules, found.violations))
     if done.keys or done.rebuilt or not passed:
@@ -101,9 +97,6 @@ def checked(
         declared = declared_checks.results_of_suite(key, asked)
         found += checks.linked_results(declared, asked.page or page)
     return [one for one in found if dg.AssetCheckKey(key, one.check_name or "") in selected]
-
-
-# An apply in words and numbers: the log, the metadata in the UI, the results of gold's checks.
 
 
 def log_apply(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:

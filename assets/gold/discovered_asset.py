@@ -28,8 +28,8 @@ from assets.gold import asset as gold_asset
 from assets.gold.apply import TableResult
 from assets.gold.asset import lineage_of, schema_of, specs_of
 from assets.gold.checks import (
-    described_checked,
-    described_specs,
+    discovered_checked,
+    discovered_specs,
     facts_of_apply,
     log_apply,
     samples_of,
@@ -53,7 +53,7 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         specs=[_spec(feed)],
-        check_specs=[*checks.specs_of_rules(key.path, rules), *described_specs(feed, nodes)],
+        check_specs=[*checks.specs_of_rules(key.path, rules), *discovered_specs(feed, nodes)],
         # The nodes are no outputs of this step: which of them a run has changes of is known at its end only.
         allow_arbitrary_check_specs=True,
         can_subset=True,
@@ -81,7 +81,7 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
         checked = checks.kept_counts(lake, feed, key.path, found, windows)
         made = {one.table.name: one.done for one in results}
         for name in sorted(names):
-            checked += described_checked(lake, feed, name, made.get(name, Applied()), windows)
+            checked += discovered_checked(lake, feed, name, made.get(name, Applied()), windows)
         if key in context.selected_asset_keys:
             facts_of_all = {
                 "dagster/row_count": done.rows,

@@ -21,7 +21,14 @@ from transforms.change import Change, Key
 from transforms.gold.columns import BLOB, KIND, PARTS
 from transforms.gold.fold import ABSENT, Fold, State
 from transforms.gold.fold_rows import CARRIED, GOLD, TOMBSTONE
-from transforms.gold.folded_rows import CHANGED, COUNTED, NEEDS_HISTORY, VERSION, FoldMetrics
+from transforms.gold.folded_rows import (
+    CHANGED,
+    COUNTED,
+    MOST_KEYS_SHOWN,
+    NEEDS_HISTORY,
+    VERSION,
+    FoldMetrics,
+)
 from transforms.gold.key_groups import FoldInput, linked_key_groups, ordered_changes
 from transforms.gold.range_deletes import RangeDeletesByKey
 from transforms.gold.stages import FromHistory, OntoGold, ToBase
@@ -64,7 +71,7 @@ class Stored(Protocol[Frame]):
 class Folded(Generic[Frame]):
     """What a run makes of one table.
 
-    ``rows``: one row per key that has changed, in a table without a key one per copy (``folded_rows.schema_of``).
+    ``rows``: one row per key that has changed, in a table without a key one per copy (``folded_schema``).
     ``versions``: one row per version of these keys, where the table keeps them. ``metrics``: the counts.
     """
 
@@ -75,15 +82,7 @@ class Folded(Generic[Frame]):
 
 @dataclass(frozen=True)
 class TableFold(Generic[Frame]):
-    """One gold table that is to be folded.
-
-    Args:
-        executor: What runs it.
-        plan: What is known of the table and the run.
-        silver: Its changes.
-        stored: What it has now; None where it is made from all of them.
-        deletes: Its range deletes.
-    """
+    """One gold table that is to be folded; ``stored``: what it has now, None where it is made from all changes."""
 
     executor: Executor[Frame]
     plan: TablePlan
@@ -250,16 +249,12 @@ class TableFold(Generic[Frame]):
         return ABSENT, []
 
 
-# What an apply did to gold, in numbers, for the log, the UI, the checks and the summary.
-
-
-SHOWN = 10
-"""So many keys are named of those that break a rule."""
-
-
 def shown_keys(table: str, keys: Sequence[Key]) -> tuple[str, ...]:
     """Some of a gold table's keys as texts."""
-    texts = (", ".join("null" if part is None else part for part in key) for key in keys[:SHOWN])
+    texts = (
+        ", ".join("null" if part is None else part for part in key)
+        for key in keys[:MOST_KEYS_SHOWN]
+    )
     return tuple(f"{table}: key {text}" for text in texts)
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final, Generic, NamedTuple
+from typing import Generic, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import functions as F
@@ -28,12 +28,10 @@ from assets.storage.lake import Lake, Layer
 from assets.wording import counted, spanned
 from transforms.change import Key, LogPosition
 from transforms.feed.decisions import Hold
-from transforms.gold import folded_rows
 from transforms.gold.columns import KEY, LOG_POSITION
 from transforms.gold.fold_rows import keys_of
+from transforms.gold.folded_rows import MOST_KEYS_SHOWN, rows_schema
 from transforms.moments import moment_of
-
-_KEYS_SHOWN: Final = 10
 
 
 class Guarded(NamedTuple, Generic[Frame]):
@@ -164,13 +162,13 @@ def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
     if not stored.exists:
         return 0, []
     if gold.lake.choice.fits_in_process(stored.size, stored.stored_rows):
-        known = folded_rows.rows_schema(gold.table)
+        known = rows_schema(gold.table)
         names = (*(gold.table.key or (KEY,)), LOG_POSITION)
         rows = stored.read(pa.schema([known.field(name) for name in names]))
         positions = rows[LOG_POSITION].to_pylist()
         older = rows.filter(pa.array([tuple(one) < position for one in positions], pa.bool_()))
         keys = sorted(keys_of(gold.table, older), key=lambda key: [text or "" for text in key])
-        return older.num_rows, keys[:_KEYS_SHOWN]
+        return older.num_rows, keys[:MOST_KEYS_SHOWN]
     at = F.array(*[F.lit(number).cast("long") for number in position])
     found = gold.rows.read().where(F.col(LOG_POSITION) < at)
     # Mostly there are none, and then nothing has to be named.
@@ -178,7 +176,7 @@ def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
     if not count:
         return 0, []
     named = found.select(key_texts(gold.table).alias("key"))
-    some = named.orderBy("key").limit(_KEYS_SHOWN).collect()
+    some = named.orderBy("key").limit(MOST_KEYS_SHOWN).collect()
     return count, [tuple(row["key"]) for row in some]
 
 
@@ -209,4 +207,6 @@ def _some_of(keys: Sequence[str], count: int) -> str:
 
 
 def _texts(plan: TablePlan, keys: Sequence[Key]) -> tuple[str, ...]:
-    return tuple(line.partition(": key ")[2] for line in shown_keys(plan.name, keys[:_KEYS_SHOWN]))
+    return tuple(
+        line.partition(": key ")[2] for line in shown_keys(plan.name, keys[:MOST_KEYS_SHOWN])
+    )

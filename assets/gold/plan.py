@@ -28,9 +28,6 @@ from transforms.silver.change_kinds import TRANSACTIONS, WHOLE_TABLE, ChangeKind
 from transforms.silver.discovered_tables import Stopped
 from transforms.silver.snapshots import Snapshot
 
-SEVERAL: Final = 2
-"""From so many streams on, a range delete of one may reach rows of another."""
-
 
 class SilverFiles(Protocol):
     """What reads a file of silver."""
@@ -57,23 +54,14 @@ class SilverParts:
 class TablePlan:
     """One gold table and the windows of a run.
 
-    Args:
-        feed: The feed, with its recorded decisions.
-        table: The declared table, with the columns that gold has beyond its declaration.
-        name: The gold table's own name.
-        windows: The windows that the run brings.
-        kinds: Which kinds of change the table has, in all its windows.
-        most_new: How many of its changes are new at most.
-        compaction_watermark: Up to where its history is in its base rows; None where nothing is compacted.
-        released: The complete transactions that no window holds whole: by id the position of the commit, and whether
-            the run has released it.
-        waits: Whether changes wait that came before the stream described the table.
-        complete_snapshots: The range deletes that complete snapshots stand for, as rows of silver.
-        unproved: Snapshots that are not known to be complete.
-        in_chunks: Snapshots in chunks, of which the run brings rows.
-        several_streams: Whether the feed's changes came from several streams.
-        accounts: What the feed's accounts say of it, a row per window.
-        silver: The files of the feed's silver.
+    ``feed``: with its recorded decisions. ``table``: the declared one, with the columns that gold has beyond it, whose
+    mirror has the own ``name``. ``windows``: those that the run brings. ``kinds``: the kinds of change that the table
+    has, in all its windows. ``most_new``: how many of its changes are new at most. ``compaction_watermark``: up to
+    where its history is in its base rows; None where nothing is compacted. ``released``: the complete transactions that
+    no window holds whole, by id the position of the commit, and whether the run has released it. ``waits``: changes
+    wait that came before the stream described the table. ``complete_snapshots``: the range deletes that these stand
+    for, as rows of silver; ``unproved``: snapshots that are not known to be complete; ``in_chunks``: those of which the
+    run brings rows. ``accounts``: what the feed's accounts say of the table, a row per window.
     """
 
     feed: Feed
@@ -111,14 +99,8 @@ class TablePlan:
 class FeedPlan:
     """What the control tables say of a feed and the windows of a run; nothing is asked of them later.
 
-    Args:
-        feed: The feed, with its recorded decisions.
-        windows: The windows that the run brings.
-        accounts: All accounts of the feed (``accounting.COLUMNS``).
-        compacted: The facts of each gold table's compaction watermark (``base_rows.COMPACTION_WATERMARK``), by its
-            name.
-        released: See ``TablePlan``.
-        silver: The files of the feed's silver; None where it has none.
+    ``feed``: with its recorded decisions. ``windows``: those that the run brings. ``compacted``: the facts of each gold
+    table's compaction watermark, by its name. ``released``: see ``TablePlan``.
     """
 
     feed: Feed
@@ -178,7 +160,7 @@ class FeedPlan:
     def several_streams(self) -> bool:
         """Whether the feed's changes came from several streams, by its accounts."""
         labels = pc.unique(pc.list_flatten(self.accounts["change_kinds"])).to_pylist()
-        return len(streams_of(labels)) >= SEVERAL
+        return len(streams_of(labels)) > 1
 
     def names_of(self, table: Table) -> Mapping[str, bool]:
         """The gold tables that mirror a declared one, and whether the run has to bring each of them up to its windows.
@@ -257,11 +239,8 @@ def _waits(feed: Feed, table: Table, accounts: Sequence[Mapping[str, Any]]) -> b
     )
 
 
-# The files of a feed's silver, as they are when a plan is made, and what reads them in this process.
-
-
 MOST_BYTES = 128 << 20
-"""Up to so many bytes of rows are kept, as they are in memory; what is beyond that is read again."""
+"""Maximum number of bytes of rows that are kept, as they are in memory; what is beyond that is read again."""
 
 _What: TypeAlias = tuple[str, tuple[str, ...]]
 """A file, and the columns that are read of it."""

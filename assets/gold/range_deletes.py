@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 
 from assets.wording import counted
-from transforms.gold import fold_rows
+from transforms.change import Change
+from transforms.column_types.map_columns import maps
+from transforms.gold.fold_rows import SILVER_COLUMNS, in_microseconds
 from transforms.gold.range_deletes import RangeDelete
 
 SNAPSHOT: Final = "complete snapshot"
@@ -20,8 +23,10 @@ SNAPSHOT: Final = "complete snapshot"
 SHOWN = 5
 """How many of a run are named one by one, the widest first and then those that did most; the others are summed up."""
 
-READ: Final = (*fold_rows.SILVER_COLUMNS, "is_new", "operation", "window", "object", "line")
+READ: Final = (*SILVER_COLUMNS, "is_new", "operation", "window", "object", "line")
 """The columns of silver that are read of a range delete."""
+
+_LOCATION: Final = ("operation", "window", "object", "line")
 
 
 class SourceLocation(NamedTuple):
@@ -64,25 +69,41 @@ def of_rows(rows: pa.Table) -> RangeDeletes:
     source_locations: dict[str, SourceLocation] = {}
     windows: dict[str, frozenset[str]] = {}
     for batch in rows.combine_chunks().to_batches():
-        columns = ("is_new", "operation", "window", "object", "line")
-        cells = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-        for row, (is_new, *source_location) in zip(
-            fold_rows.silver_rows(batch), cells, strict=True
-        ):
-            assert row.range_delete is not None  # no others were asked for
-            change = replace(row.change, is_past=not is_new)
-            one = replace(row.range_delete, change=change)
-            every.append(one)
-            known = by_event.get(change.event_id)
+        locations = zip(*(batch.column(name).to_pylist() for name in _LOCATION), strict=True)
+        for change, at in zip(_read(batch), starmap(SourceLocation, locations), strict=True):
+            every.append(change)
+            event_id = change.change.event_id
+            known = by_event.get(event_id)
             if known is None or known.change.is_past:
                 # Of several deliveries a new one says that the event is new.
-                by_event[change.event_id] = one
-            at = SourceLocation(*source_location)
-            windows[change.event_id] = windows.get(change.event_id, frozenset()) | {at.window}
-            source_locations[change.event_id] = min(
-                source_locations.setdefault(change.event_id, at), at, key=lambda one: one[1:]
+                by_event[event_id] = change
+            windows[event_id] = windows.get(event_id, frozenset()) | {at.window}
+            source_locations[event_id] = min(
+                source_locations.setdefault(event_id, at), at, key=lambda one: one[1:]
             )
     return RangeDeletes(every, by_event, source_locations, windows)
+
+
+def _read(batch: pa.RecordBatch) -> Iterator[RangeDelete]:
+    names = ("stream", "is_new", "effect", "log_position", "dedup_prefix", "event_id")
+    cells = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+    times = in_microseconds(batch.column("event_at")).to_pylist()
+    images = zip(
+        *(maps(batch.column(name)) for name in ("before", "after", "attribute_ops", "scope")),
+        strict=True,
+    )
+    for row, at, (before, after, operations, scope) in zip(cells, times, images, strict=True):
+        stream, is_new, effect, log_position, prefix, event_id = row
+        assert scope is not None  # no others were asked for
+        change = Change(
+            *(effect, tuple(log_position), prefix, event_id, at),
+            *(before or {}, after or {}, operations or {}),
+            is_range_delete=True,
+            is_derived=True,
+            is_past=not is_new,
+            stream=stream,
+        )
+        yield RangeDelete(scope, stream, change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +131,19 @@ WHOLE: Final = "{}"
 
 
 def effects_of(
-    range_deletes: Mapping[str, RangeDelete],
-    source_locations: Mapping[str, SourceLocation],
-    removed: Counter[str],
-    changed: Counter[str],
+    deletes: RangeDeletes, removed: Counter[str], changed: Counter[str]
 ) -> tuple[RangeDeleteEffect, ...]:
-    """The effects of a run whose tasks have counted them.
-
-    Args:
-        range_deletes: All of the table's, by event.
-        source_locations: Where each of them comes from, by event.
-        removed: How many rows each event removed.
-        changed: How many rows each event changed otherwise.
-    """
+    """The effects of a table's range deletes, by event, of which tasks have counted what rows each changed."""
     found = [
-        (range_delete, source_locations[event_id], removed[event_id], changed[event_id])
-        for event_id, range_delete in range_deletes.items()
+        (range_delete, deletes.source_locations[event_id], removed[event_id], changed[event_id])
+        for event_id, range_delete in deletes.by_event.items()
         if removed[event_id]
         or changed[event_id]
         # A snapshot that names every row is nothing to tell of, and no delete of some rows that met none.
         or not (
             range_delete.scope
             or range_delete.change.is_past
-            or source_locations[event_id].operation == SNAPSHOT
+            or deletes.source_locations[event_id].operation == SNAPSHOT
         )
     ]
     found.sort(key=lambda one: (len(one[0].scope), -(one[2] + one[3]), one[1][1:]))

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import Final, Self
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets.columns import gold
 from assets.columns import silver as silver_rows
-from assets.columns import silver as transactions
 from assets.columns.silver import CHANGE, covered_by
 from assets.control import compacted
 from assets.executors.spark import broadcast_if_small, shaped
@@ -30,7 +29,7 @@ from transforms.gold.fold_rows import CHANGE as OF_CHANGE
 # Without slots: what several steps need is computed once and kept in the instance.
 @dataclass(frozen=True)
 class SilverBySpark:
-    """All changes of one gold table in silver; see ``folding.Silver``.
+    """All changes of one gold table in silver; see ``fold.Silver``.
 
     ``silver``: all rows of the feed. ``rows``: one row per change of the table that counts, ``is_new`` where the run
     brings or releases it. ``base_rows``: what the keys were where the table's history was cut (``key``, ``streams``,
@@ -56,10 +55,11 @@ class SilverBySpark:
         if plan.waits:
             rows = rows.unionByName(waiting_changes.conformed(silver, feed, table, name))
         if plan.kinds.transactions:
-            rows = transactions.visible_changes(rows, _released(lake, plan))
+            rows = silver_rows.visible_changes(rows, _released(lake, plan))
         else:
             rows = rows.withColumn("is_new", F.lit(False))
-        rows = rows.withColumn("is_new", F.col("is_new") | _is_own(plan))
+        is_own = F.col("window").isin(sorted(plan.windows))
+        rows = rows.withColumn("is_new", F.col("is_new") | is_own)
         snapshots = None
         if plan.complete_snapshots:
             cells = [
@@ -98,25 +98,25 @@ class SilverBySpark:
         return self.rows.where(F.col("scope").isNull())
 
     def new_changes(self) -> DataFrame:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         return _changes(self.of_keys.where("is_new"))
 
     def changes(self, few: DataFrame | None, count: int) -> DataFrame:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         if few is None or count > silver_rows.MOST_KEYS:
             return _changes(self.of_keys)
         texts = few.select(silver_rows.key_text(F.col("key")).alias("text")).collect()
         return _changes(self.of_keys.where(silver_rows.may_be_of([row["text"] for row in texts])))
 
     def range_deletes(self) -> pa.Table:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         # Silver is not read for them where only snapshots remove.
         has_others = bool(self.plan.kinds.scopes) or self.snapshots is None
         rows = self.rows if has_others else self.snapshots
         return rows.where(F.col("scope").isNotNull()).select(*READ).toArrow()  # type: ignore[union-attr]
 
     def base(self) -> DataFrame | None:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         if self.base_rows is None:
             return None
         last = "state.last"
@@ -130,6 +130,10 @@ class SilverBySpark:
             )
         )
 
+    def roots(self) -> DataFrame:
+        """See ``fold.Silver``."""
+        return self._roots
+
     @cached_property
     def _roots(self) -> DataFrame:
         linked = self.of_keys.where(F.col("effect") == "move").select("moved_from", "key")
@@ -137,10 +141,6 @@ class SilverBySpark:
         roots = [(list(key), list(root)) for key, root in fold.linked_keys(links).items()]
         frame = linked.sparkSession.createDataFrame(roots, "key array<string>, root array<string>")
         return broadcast_if_small(frame, len(roots))
-
-    def roots(self) -> DataFrame:
-        """See ``folding.Silver``."""
-        return self._roots
 
 
 def _changes(rows: DataFrame) -> DataFrame:
@@ -161,10 +161,6 @@ def _changes(rows: DataFrame) -> DataFrame:
 
 _SNAPSHOT: Final = T.StructType([*CHANGE.fields, T.StructField("is_new", T.BooleanType())])
 """A range delete of a complete snapshot as a row of silver, and whether the run brings it."""
-
-
-def _is_own(plan: TablePlan) -> Column:
-    return F.col("window").isin(sorted(plan.windows))
 
 
 def _released(lake: Lake, plan: TablePlan) -> DataFrame | None:

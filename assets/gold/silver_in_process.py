@@ -36,7 +36,7 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class SilverInProcess:
-    """One gold table's changes in silver, and what its keys were at the compaction watermark; see ``folding.Silver``.
+    """One gold table's changes in silver, and what its keys were at the compaction watermark; see ``fold.Silver``.
 
     Without slots: what is read is kept.
 
@@ -90,13 +90,13 @@ class SilverInProcess:
         return pa.concat_tables([self._of_windows, self._read(others)])
 
     def new_changes(self) -> pa.Table:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         # A commit releases changes that may have come in any window.
         rows = self.every if self.plan.releases else self._of_windows
         return fold_rows.rows_of_changes(_of_keys(rows.filter(rows["is_new"])))
 
     def changes(self, few: pa.Table | None, count: int) -> pa.Table:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         rows = _of_keys(self.every)
         if few is not None:
             rows = InProcess().among(rows, few, "key", count)
@@ -114,11 +114,11 @@ class SilverInProcess:
         return pa.concat_tables(found)
 
     def base(self) -> pa.Table | None:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         return None if self.base_rows is None else fold_rows.rows_of_base(self.base_rows)
 
     def roots(self) -> pa.Table:
-        """See ``folding.Silver``."""
+        """See ``fold.Silver``."""
         moved = self.every.filter(pc.equal(self.every["effect"], "move"))
         links = zip(values_of(moved, "moved_from"), values_of(moved, "key"), strict=True)
         roots = fold.linked_keys(links)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -51,7 +51,7 @@ from transforms.gold.folded_rows import FoldMetrics
 
 @dataclass(frozen=True, slots=True)
 class StoredBySpark:
-    """The tables of one gold table; see ``folding.Stored``.
+    """The tables of one gold table; see ``fold.Stored``.
 
     ``compaction_watermark``: versions that ended at or below it can no longer be derived from silver, and stay.
     """
@@ -60,7 +60,7 @@ class StoredBySpark:
     compaction_watermark: CompactionWatermark | None = None
 
     def last_changes(self, what: int, keys: DataFrame | None, *, with_values: bool) -> DataFrame:
-        """See ``folding.Stored``."""
+        """See ``fold.Stored``."""
         table = self.gold.table
         layer = (self.gold.rows if what == GOLD else self.gold.tombstones).read()
         if table.key and keys is not None:
@@ -81,7 +81,7 @@ class StoredBySpark:
         return _as_in_silver(shaped(found), self.gold)
 
     def versions(self, keys: DataFrame) -> DataFrame:
-        """See ``folding.Stored``."""
+        """See ``fold.Stored``."""
         table = self.gold.table
         kept = versions_above(self.gold.history.read(), self.compaction_watermark)
         mine = kept.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
@@ -106,30 +106,123 @@ class StoredBySpark:
         Versions are written first, then tombstones: a crash in between leaves a row beside a newer tombstone, and the
         same run removes it when it is repeated.
         """
-        if folded.metrics.keys:
-            self._put_versions(folded, full_rebuild=False)
-            require_properties(self.gold.rows, self.gold.table)
-            tables = self.gold.rows, self.gold.tombstones
-            replace_keys(*tables, folded.rows, self.gold.table, folded.metrics)
+        table, gold, metrics = self.gold.table, self.gold.rows, folded.metrics
+        if metrics.keys:
+            if table.history:
+                self._put_versions(folded)
+            require_properties(gold, table)
+            self._put_tombstones(folded.rows, metrics)
+            # Without a key, a row's copies are many rows.
+            rows = broadcast_if_small(folded.rows, metrics.keys) if table.key else folded.rows
+            is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
+            if metrics.updated or is_followed:
+                self._merge_rows(rows, metrics)
+            else:
+                own = [quoted(name) for name in key_columns(table)]
+                gold.replace_rows(rows.select(*own), present_rows(folded.rows, table))
+            if metrics.drops_tombstone:
+                # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
+                self._drop_tombstones_above(folded.rows.where(F.col(EFFECT) != "remove"))
         return self.gold.rows.count(), self.gold.tombstones.count()
 
     def create(self, folded: Folded[DataFrame], feed: Feed) -> tuple[int, int]:
         """Write the tables in place of what there was; returns how many rows and tombstones they have."""
-        self._put_versions(folded, full_rebuild=True)
         tables, table = (self.gold.rows, self.gold.tombstones), self.gold.table
+        if table.history:
+            self._create_versions(folded)
         properties = properties_of(table, table_digest(feed, table))
         create_tables(*tables, folded.rows, table, properties)
         return self.gold.rows.count(), self.gold.tombstones.count()
 
-    def _put_versions(self, folded: Folded[DataFrame], *, full_rebuild: bool) -> None:
-        if self.gold.table.history:
-            write_versions(
-                self.gold,
-                folded.versions,
-                folded.rows.select(PARTS),
-                full_rebuild=full_rebuild,
-                compaction_watermark=self.compaction_watermark,
-            )
+    def _put_tombstones(self, rows: DataFrame, metrics: FoldMetrics) -> None:
+        table, tombstones = self.gold.table, self.gold.tombstones
+        if metrics.needs_tombstone_merge:
+            # Another delivery may have put a delete at an earlier position, or a late event may show that it met no
+            # row.
+            own = tombstone_columns(table)
+            whole = {quoted(name): _new(name) for name in (*own, *LAST_CHANGE)}
+            absent = broadcast_if_small(_absent_rows(rows, table), metrics.absent)
+            tombstones.merge(absent, own, update=(F.lit(True), whole), insert=(F.lit(True), whole))
+        elif metrics.absent:
+            # Older tombstones of the same keys stay beside the new ones until compaction: the newest counts.
+            tombstones.append(_absent_rows(rows, table))
+
+    def _merge_rows(self, rows: DataFrame, metrics: FoldMetrics) -> None:
+        """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
+        table = self.gold.table
+        own = key_columns(table)
+        values = {
+            quoted(name): _kept(name) if metrics.updated else _new(name)
+            for name in table.columns
+            if name not in table.identity
+        }
+        values |= {name: _new(name) for name in LAST_CHANGE}
+        names = dict.fromkeys((*table.columns, *own, *LAST_CHANGE))
+        new_row = {quoted(name): _new(name) for name in names}
+        is_there = _new(EFFECT) != "remove"
+        # Every row is of a key that has changed, so that old and new values need not be compared.
+        self.gold.rows.merge(
+            rows,
+            own,
+            delete=~is_there,
+            update=(F.lit(True), values),
+            insert=(is_there, new_row),
+        )
+
+    def _drop_tombstones_above(self, rows: DataFrame) -> None:
+        """Delete tombstones at a later position than the last change of a row that is present: the row is right."""
+        table, tombstones = self.gold.table, self.gold.tombstones
+        own = tombstone_columns(table)
+        once = rows if table.key else rows.where(F.col(COPY) == 1)
+        same = " AND ".join(f"old.{quoted(key)} <=> row.{quoted(key)}" for key in own)
+        target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
+        source = once.select(*(quoted(key) for key in own), LOG_POSITION).alias("row")
+        merge = target.merge(source, f"{same} AND old.{LOG_POSITION} > row.{LOG_POSITION}")
+        with tombstones.commits():
+            merge.whenMatchedDelete().execute()
+
+    def _create_versions(self, folded: Folded[DataFrame]) -> None:
+        """Write the versions of all keys; those that can no longer be derived from silver stay."""
+        table, declared = self.gold.history, self.gold.table
+        whole = folded.versions.select(*map(quoted, declared.columns), *OF_VERSION)
+        if self.compaction_watermark is not None and table.exists():
+            ended = _ended_versions(table.read(), declared, self.compaction_watermark)
+            whole = whole.unionByName(ended).localCheckpoint()
+        table.create(whole, {"delta.enableDeletionVectors": "true"})
+
+    def _put_versions(self, folded: Folded[DataFrame]) -> None:
+        """Put the versions of some keys that can be derived from silver in place of those before, in one commit."""
+        table, declared = self.gold.history, self.gold.table
+        new = folded.versions.select(*map(quoted, declared.columns), *OF_VERSION)
+        named = _typed_keys(declared, folded.rows.select(F.col(PARTS).alias("key")))
+        # What ended at or below the compaction watermark is not among the new versions, and stays.
+        present = versions_above(table.read(), self.compaction_watermark).alias("old")
+        same = [
+            F.col(f"old.{quoted(name)}")
+            .cast(column_type(declared.columns[name]).spark)
+            .eqNullSafe(F.col(f"touched.{quoted(name)}"))
+            for name in declared.key
+        ]
+        mine = present.join(named.alias("touched"), on=same, how="left_semi")
+        own = [*declared.key, VALID_FROM, BEGAN_BY]
+        gone = mine.join(new.select(*own), on=own, how="left_anti")
+        source = new.withColumn("is_gone", F.lit(False)).unionByName(
+            gone.withColumn("is_gone", F.lit(True))
+        )
+        values: dict[str, str | Column] = {
+            quoted(name): _new(name) for name in (*declared.columns, *OF_VERSION)
+        }
+        condition = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in own)
+        merge = (
+            DeltaTable.forPath(table.spark, table.path)
+            .alias("old")
+            .merge(source.localCheckpoint().alias("new"), condition)
+            .whenMatchedDelete("new.is_gone")
+            .whenMatchedUpdate(set=values)
+            .whenNotMatchedInsert("NOT new.is_gone", values)
+        )
+        with table.commits():
+            merge.execute()
 
 
 def _typed_keys(table: Table, keys: DataFrame) -> DataFrame:
@@ -189,11 +282,6 @@ def _image(table: Table) -> Column:
     return F.map_from_arrays(F.array(*names), F.array(*texts)).alias("after")
 
 
-# The two commits of an apply by Spark: changed keys, merged into gold and its tombstones, or both tables rewritten.
-# Tombstones come first: a crash between the two commits leaves a row beside a newer tombstone, and the same run
-# removes it when it is repeated.
-
-
 def create_tables(
     gold: SparkTable,
     tombstones: SparkTable,
@@ -201,76 +289,9 @@ def create_tables(
     table: Table,
     properties: Mapping[str, str],
 ) -> None:
-    """Write both tables, in place of what there was.
-
-    Args:
-        gold: The table of rows.
-        tombstones: The table of deleted keys.
-        rows: What every key is now (``folded_rows.schema_of``).
-        table: The declared table.
-        properties: The properties that the table of rows is made with.
-    """
+    """Write both tables, in place of what there was, by what every key is now (``folded_schema``)."""
     tombstones.create(_absent_rows(rows, table), {})
     gold.create(present_rows(rows, table), properties)
-
-
-def replace_keys(
-    gold: SparkTable, tombstones: SparkTable, rows: DataFrame, table: Table, metrics: FoldMetrics
-) -> None:
-    """Put what keys are now in place of what they were.
-
-    Args:
-        gold: The table of rows.
-        tombstones: The table of deleted keys.
-        rows: What the changed keys are now (``folded_rows.schema_of``).
-        table: The declared table.
-        metrics: The counts of the fold, by which commits that have nothing to do are left out.
-    """
-    if metrics.needs_tombstone_merge:
-        # Another delivery may have put a delete at an earlier position, or a late event may show that it met no row.
-        own = tombstone_columns(table)
-        whole = {quoted(name): F.col(f"new.{quoted(name)}") for name in (*own, *LAST_CHANGE)}
-        every = F.lit(True)
-        absent = broadcast_if_small(_absent_rows(rows, table), metrics.absent)
-        tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
-    elif metrics.absent:
-        # Older tombstones of the same keys stay beside the new ones until compaction: the newest counts.
-        tombstones.append(_absent_rows(rows, table))
-    own = key_columns(table)
-    # Without a key, a row's copies are many rows.
-    known = broadcast_if_small(rows, metrics.keys) if table.key else rows
-    is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
-    if not (metrics.updated or is_followed):
-        gold.replace_rows(known.select(*(quoted(name) for name in own)), present_rows(rows, table))
-    else:
-        _merge_rows(gold, known, table, metrics)
-    if metrics.drops_tombstone:
-        # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
-        _drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
-
-
-def _merge_rows(gold: SparkTable, rows: DataFrame, table: Table, metrics: FoldMetrics) -> None:
-    """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
-    own = key_columns(table)
-    values = {
-        quoted(name): F.col(f"new.{quoted(name)}") if not metrics.updated else _kept(name)
-        for name in table.columns
-        if name not in table.identity
-    }
-    values |= {name: F.col(f"new.{name}") for name in LAST_CHANGE}
-    new_row = {
-        quoted(name): F.col(f"new.{quoted(name)}")
-        for name in dict.fromkeys((*table.columns, *own, *LAST_CHANGE))
-    }
-    is_there = F.col(f"new.{EFFECT}") != "remove"
-    # Every row is of a key that has changed, so that old and new values need not be compared.
-    gold.merge(
-        rows,
-        own,
-        delete=~is_there,
-        update=(F.lit(True), values),
-        insert=(is_there, new_row),
-    )
 
 
 def present_rows(rows: DataFrame, table: Table) -> DataFrame:
@@ -289,103 +310,15 @@ def _absent_rows(rows: DataFrame, table: Table) -> DataFrame:
     return absent.select(*(quoted(name) for name in tombstone_columns(table)), *LAST_CHANGE)
 
 
+def _new(name: str) -> Column:
+    """A column of the row that a MERGE brings."""
+    return F.col(f"new.{quoted(name)}")
+
+
 def _kept(name: str) -> Column:
     """The new value where the whole row is replaced or the column is mentioned, else the old one."""
-    mentioned = (F.col(f"new.{EFFECT}") == "replace") | F.array_contains(
-        F.col(f"new.{MENTIONS}"), F.lit(name)
-    )
-    return F.when(mentioned, F.col(f"new.{quoted(name)}")).otherwise(F.col(f"old.{quoted(name)}"))
-
-
-def _drop_above(tombstones: SparkTable, rows: DataFrame, table: Table) -> None:
-    """Delete tombstones at a later position than the last change of a row that is present: the row is right."""
-    own = tombstone_columns(table)
-    once = rows if table.key else rows.where(F.col(COPY) == 1)
-    same = " AND ".join(f"old.{quoted(key)} <=> row.{quoted(key)}" for key in own)
-    target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
-    source = once.select(*(quoted(key) for key in own), LOG_POSITION).alias("row")
-    merge = target.merge(source, f"{same} AND old.{LOG_POSITION} > row.{LOG_POSITION}")
-    with tombstones.commits():
-        merge.whenMatchedDelete().execute()
-
-
-# The commit of a large gold table's versions, ``gold.<feed>.<table>__history``, for tables declared with ``history``.
-# Each key that a run touches is folded from all its changes, so that late events are woven in at their position.
-# Silver no longer knows versions that ended before the compaction watermark, and these stay as they are.
-
-
-PROPERTIES = {"delta.enableDeletionVectors": "true"}
-
-
-def write_versions(
-    gold: GoldTable,
-    new: DataFrame,
-    keys: DataFrame,
-    *,
-    full_rebuild: bool,
-    compaction_watermark: CompactionWatermark | None,
-) -> None:
-    """Put the versions of some keys that can be derived from silver in place of those before, in one commit.
-
-    Runs before gold is written: where a run ends in between, the next one meets the same keys again.
-
-    Args:
-        gold: The gold table whose versions they are.
-        new: One row per version, with the declared columns and ``transforms.gold.columns.OF_VERSION``.
-        keys: One row per key that the run touches, its canonical texts in ``PARTS``.
-        full_rebuild: Whether ``new`` has the versions of all keys.
-        compaction_watermark: Up to where silver's changes are compacted; versions that ended there or before stay as
-            they are.
-    """
-    table, declared = gold.history, gold.table
-    new = new.select(*(quoted(name) for name in declared.columns), *OF_VERSION)
-    if full_rebuild:
-        whole = new
-        if compaction_watermark is not None and table.exists():
-            whole = whole.unionByName(
-                _ended_versions(table.read(), declared, compaction_watermark)
-            ).localCheckpoint()
-        table.create(whole, PROPERTIES)
-        return
-    named = keys.select(
-        *[
-            typed(F.get(PARTS, F.lit(at)), declared.columns[name]).alias(name)
-            for at, name in enumerate(declared.key)
-        ]
-    )
-    # What ended at or below the compaction watermark is not among the new versions, and stays.
-    present = versions_above(table.read(), compaction_watermark).alias("old")
-    same = [
-        F.col(f"old.{quoted(name)}")
-        .cast(column_type(declared.columns[name]).spark)
-        .eqNullSafe(F.col(f"touched.{quoted(name)}"))
-        for name in declared.key
-    ]
-    mine = present.join(named.alias("touched"), on=same, how="left_semi")
-    own = [*declared.key, VALID_FROM, BEGAN_BY]
-    gone = mine.join(new.select(*own), on=own, how="left_anti").withColumn("is_gone", F.lit(True))
-    source = new.withColumn("is_gone", F.lit(False)).unionByName(gone).localCheckpoint()
-    _merge_versions(table, declared, source, own)
-
-
-def _merge_versions(
-    table: SparkTable, declared: Table, source: DataFrame, own: Sequence[str]
-) -> None:
-    """Merge versions by the columns that tell them apart (``own``); ``is_gone``: the version is to be deleted."""
-    values: dict[str, str | Column] = {
-        quoted(name): F.col(f"new.{quoted(name)}") for name in (*declared.columns, *OF_VERSION)
-    }
-    condition = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in own)
-    merge = (
-        DeltaTable.forPath(table.spark, table.path)
-        .alias("old")
-        .merge(source.alias("new"), condition)
-        .whenMatchedDelete("new.is_gone")
-        .whenMatchedUpdate(set=values)
-        .whenNotMatchedInsert("NOT new.is_gone", values)
-    )
-    with table.commits():
-        merge.execute()
+    is_said = (_new(EFFECT) == "replace") | F.array_contains(_new(MENTIONS), F.lit(name))
+    return F.when(is_said, _new(name)).otherwise(F.col(f"old.{quoted(name)}"))
 
 
 def versions_above(kept: DataFrame, compaction_watermark: CompactionWatermark | None) -> DataFrame:

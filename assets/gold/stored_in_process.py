@@ -44,7 +44,7 @@ from transforms.gold.fold_rows import GOLD, keys_of
 # Without slots: what is read is kept in the instance.
 @dataclass(frozen=True)
 class StoredInProcess:
-    """The tables of one gold table; see ``folding.Stored``.
+    """The tables of one gold table; see ``fold.Stored``.
 
     Args:
         table: The declared table.
@@ -146,7 +146,7 @@ class StoredInProcess:
         return schema.empty_table() if self.history is None else self.history.read(schema)
 
     def last_changes(self, what: int, keys: pa.Table | None, *, with_values: bool) -> pa.Table:
-        """See ``folding.Stored``."""
+        """See ``fold.Stored``."""
         rows, of_rows = (
             (self.rows, self.keys) if what == GOLD else (self.tombstone_rows, self.tombstone_keys)
         )
@@ -156,7 +156,7 @@ class StoredInProcess:
         return fold_rows.rows_of_stored(self.table, rows, what, with_values=with_values)
 
     def versions(self, keys: pa.Table) -> pa.Table:
-        """See ``folding.Stored``."""
+        """See ``fold.Stored``."""
         wanted, rows = {*values_of(keys, "key")}, self.version_rows
         mine = [
             key in wanted and not has_ended

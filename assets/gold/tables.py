@@ -27,7 +27,7 @@ def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
     """The declared table of every gold table that the feed's changes went to, by the gold table's name.
 
     With the columns that gold has beyond the declaration; without gold tables that cannot be made now
-    (``discovered_tables.stopped``).
+    (``FeedPlan.stopped``).
     """
     met = discovered_tables.made_and_stopped(lake, feed)
     tables = {**feed.tables, **met.described}
@@ -47,11 +47,7 @@ def by_declared(
 
     By the name that silver has under ``declared``: of each declared table, and of every other one that has changes. A
     gold table has the table's own name, or with ``table_names`` other than ``plain`` there is one per schema.
-
-    Args:
-        lake: The warehouse.
-        feed: The feed.
-        windows: The windows that are asked for; None for any.
+    ``windows``: those that are asked for; None for any.
     """
     accounts = accounting.accounting_of(lake, feed).read(READ_ACCOUNTS)
     return by_declared_in(feed, accounts, compacted.declared_with_base(lake, feed), windows)
@@ -121,11 +117,7 @@ def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
 
 
 def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
-    """Raise where a gold table is not what the feed file declares now.
-
-    Raises:
-        GoldBehind: it is missing, or was made under another declaration.
-    """
+    """Raise ``GoldBehind`` where a gold table is missing, or was made under another declaration."""
     if is_behind(lake, feed, table, name):
         raise GoldBehind(feed.name, name)
 
@@ -140,18 +132,12 @@ def stale_windows(feed: Feed, accounts: Iterable[Mapping[str, Any]]) -> list[str
     return sorted({window for window, recorded in derived if recorded != digest(window)})
 
 
-# One gold table as code passes it on: the declared table that it mirrors, its own name, and where its tables lie.
-
-
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """One gold table of a feed.
+    """One gold table of a feed, and where its tables lie; ``feed``: with its recorded decisions.
 
-    Args:
-        lake: The warehouse.
-        feed: The feed, with its recorded decisions.
-        table: The declared table, with the columns that gold has beyond its declaration (``added_columns``).
-        name: The gold table's own name: with ``table_names`` other than ``plain``, several mirror one declared table.
+    ``table``: the declared one, with the columns that gold has beyond it. ``name``: gold's own; with ``table_names``
+    other than ``plain``, several mirror one declared table.
     """
 
     lake: Lake
@@ -177,9 +163,6 @@ class GoldTable:
     def exists(self) -> bool:
         """Whether both the rows and the tombstones have been written."""
         return self.rows.exists() and self.tombstones.exists()
-
-
-# What a gold table is made with: Delta's properties and its constraint, and the one that names its declaration.
 
 
 def delta_properties(table: Table) -> dict[str, str]:

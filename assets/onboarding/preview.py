@@ -17,7 +17,7 @@ from assets.control import transactions
 from assets.executors.choice import IN_PROCESS, Choice
 from assets.executors.in_process import InProcess
 from assets.gold.fold import TableFold
-from assets.gold.plan import SEVERAL, TablePlan
+from assets.gold.plan import TablePlan
 from assets.gold.silver_in_process import SilverInProcess
 from assets.silver import classify
 from assets.storage.in_process_table import DataFile
@@ -242,7 +242,7 @@ class InMemory:
             kinds=kinds,
             most_new=most_new,
             released=released,
-            several_streams=len(streams) >= SEVERAL,
+            several_streams=len(streams) > 1,
         )
 
 

@@ -41,16 +41,9 @@ def results_of_rules(
     windows: Sequence[str],
     samples: Mapping[str, Markdown] | None = None,
 ) -> Iterator[dg.AssetCheckResult]:
-    """One result per rule, judged by the counted violations.
+    """One result per rule, judged by the counted violations; ``samples``: what a reader wants to see first.
 
     A range of windows gets one result, without a partition, so the windows are in the metadata.
-
-    Args:
-        asset: the key of the asset that the checks belong to.
-        rules: one result each.
-        violations: how often each rule is broken, by its name.
-        windows: those of the run.
-        samples: what a reader wants to see first, by the rule's name.
     """
     for found in judge(rules, violations):
         rule = found.rule
@@ -92,11 +85,8 @@ def kept_counts(
     lake: Lake, feed: Feed, asset: Sequence[str], counted_rules: Counted, windows: Sequence[str]
 ) -> list[dg.AssetCheckResult]:
     """One result per rule, kept in the warehouse, each with the path of its page; none where there is no rule."""
-    rules, violations, samples = (
-        counted_rules.rules,
-        counted_rules.violations,
-        counted_rules.samples,
-    )
+    rules, violations = counted_rules.rules, counted_rules.violations
+    samples = counted_rules.samples
     if not rules:
         return []
     stored = [rule_in_json(one, samples.get(one.rule.name)) for one in judge(rules, violations)]
@@ -113,9 +103,6 @@ def first_lines(seen: str, most: int = 10) -> str:
 def advice_for_feed(text: str, asset: Sequence[str]) -> str:
     """A rule's advice with the feed's name in it, so that a command in it can be copied."""
     return text.replace("<feed>", asset[1])
-
-
-# What the checks of a table found in a run: kept in the warehouse, and linked from each check.
 
 
 def place_of_results(asset: Sequence[str], windows: Sequence[str]) -> ResultPlace:
@@ -139,14 +126,5 @@ def linked_results(
 ) -> Iterator[dg.AssetCheckResult]:
     """The results, each with the link to its page in Data Docs; as they are where no result was kept."""
     for one in results:
-        yield dg.AssetCheckResult(
-            check_name=one.check_name,
-            asset_key=one.asset_key,
-            passed=one.passed,
-            severity=one.severity,
-            description=one.description,
-            metadata={
-                **one.metadata,
-                **({"data_docs": dg.MetadataValue.url(page)} if page else {}),
-            },
-        )
+        link = {"data_docs": dg.MetadataValue.url(page)} if page else {}
+        yield one._replace(metadata={**one.metadata, **link})

@@ -116,11 +116,6 @@ def _settings() -> Hashable:
     return tuple(sorted(one for one in os.environ.items() if one[0].startswith("AWS_")))
 
 
-# Data Docs of a feed, made of the results that runs have kept.
-# Great Expectations makes pages of files only: those of a warehouse in an object store are made in a folder of this
-# machine, and put there.
-
-
 _AT_ONCE: Final = 8
 
 
@@ -141,8 +136,8 @@ def build_pages_of(warehouse: str, feed: str) -> tuple[int, str]:
 def _on_this_machine(folder: QualityFolder) -> Iterator[Path]:
     """The folder; of one in an object store a copy of what the missing pages need, and what is made is put back.
 
-    Of pages that are there already only the names are needed, of the results those without a page, and of what Great
-    Expectations keeps that which the first page lists.
+    Great Expectations makes pages of files only. Of pages that are there already only the names are needed, of the
+    results those without a page, and of what Great Expectations keeps that which the first page lists.
     """
     if not folder.is_remote:
         yield folder.file("")

@@ -21,7 +21,7 @@ from assets.quality.data_docs import QualityFolder
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from expectations.suites import ONLY_PANDAS, ONLY_SPARK, Answer, Rows, ask
-from transforms.display import Markdown, code, table
+from transforms.display import code, table
 from transforms.feed.feed import DeclaredExpectation, DeclaredSuite, Feed, SuiteLayer, Table
 from transforms.gold.columns import key_columns
 
@@ -67,10 +67,8 @@ def parts_of(
     expectations: Sequence[DeclaredExpectation],
 ) -> Iterator[Sequence[DeclaredExpectation]]:
     """The expectations in parts, each of which can be asked in one way: those that need pandas by themselves."""
-    for part in (
-        [one for one in expectations if one.kind not in ONLY_PANDAS],
-        [one for one in expectations if one.kind in ONLY_PANDAS],
-    ):
+    for needs_pandas in (False, True):
+        part = [one for one in expectations if (one.kind in ONLY_PANDAS) is needs_pandas]
         if part:
             yield part
 
@@ -80,7 +78,7 @@ def ask_silver(lake: Lake, feed: Feed, suite: DeclaredSuite, windows: Sequence[s
     answers: list[Answer] = []
     results: list[Mapping[str, Any]] = []
     for part in parts_of(suite.expectations):
-        with rows_of_silver(lake, feed, windows, part) as rows:
+        with _rows(lake, (Layer.SILVER, feed.name, None), part, COORDINATES, windows) as rows:
             found, of_part = ask(f"silver_{feed.name}", part, rows)
         answers += found
         results += of_part
@@ -99,9 +97,10 @@ def ask_gold(
         return earlier
     answers: dict[str, list[Answer]] = {one.check: [] for one in suite.expectations}
     results: list[Mapping[str, Any]] = []
+    key = [one for one in key_columns(table) if not one.startswith(OWN)]
     for name in versions:
         for part in parts_of(suite.expectations):
-            with rows_of_gold(lake, feed, table, name, part) as rows:
+            with _rows(lake, (Layer.GOLD, feed.name, name), part, key) as rows:
                 found, of_part = ask(f"gold_{feed.name}_{name}", part, rows)
             results += of_part
             for one in found:
@@ -188,12 +187,11 @@ def answer_in_words(answer: Answer) -> str:
         found = f"{counted(answer.broken, 'row')} of {answer.asked or 0:,} break it"
     else:
         found = f"found {code(answer.observed)}"
-    shown = ", ".join(_row_in_words(one) for one in answer.samples[:3])
+    shown = ", ".join(
+        code(" ".join(f"{name}={value}" for name, value in row.items()))
+        for row in answer.samples[:3]
+    )
     return f"{code(answer.description)}: {found}" + (f", such as {shown}" if shown else "")
-
-
-def _row_in_words(row: Mapping[str, object]) -> str:
-    return code(" ".join(f"{name}={value}" for name, value in row.items()))
 
 
 def _metadata(answers: Sequence[Answer], failed: Sequence[Answer]) -> dict[str, Any]:
@@ -201,21 +199,14 @@ def _metadata(answers: Sequence[Answer], failed: Sequence[Answer]) -> dict[str, 
     broken = [one.broken for one in answers if one.broken is not None]
     observed = [one.observed for one in answers if one.observed is not None]
     samples = [row for one in failed for row in one.samples]
+    head = list(dict.fromkeys(name for row in samples for name in row))
+    shown = table(head, [[row.get(name) for name in head] for row in samples])
     return {
         **({"observed": ", ".join(observed)} if observed else {}),
         **({"rows": sum(asked)} if asked else {}),
         **({"violations": sum(broken)} if broken else {}),
-        **({"found": markdown_metadata(_as_table(samples))} if samples else {}),
+        **({"found": markdown_metadata(shown)} if samples else {}),
     }
-
-
-def _as_table(rows: Sequence[Mapping[str, object]]) -> Markdown:
-    """Rows as a table."""
-    head = list(dict.fromkeys(name for row in rows for name in row))
-    return table(head, [[row.get(name) for name in head] for row in rows])
-
-
-# The rows of a table that Great Expectations is asked about: in this process where they are few, else by Spark.
 
 
 OWN: Final = "_weir_"
@@ -237,25 +228,6 @@ _INTEGERS: Final = {
 """Types of pandas that can be null: by default whole numbers with nulls become floating, which changes large ones."""
 
 
-@contextmanager
-def rows_of_gold(
-    lake: Lake, feed: Feed, table: Table, name: str, asked: Sequence[DeclaredExpectation]
-) -> Iterator[Rows]:
-    """The rows of a gold table as it is now; they are freed when the context ends."""
-    key = [one for one in key_columns(table) if not one.startswith(OWN)]
-    with _rows(lake, (Layer.GOLD, feed.name, name), None, key, asked) as rows:
-        yield rows
-
-
-@contextmanager
-def rows_of_silver(
-    lake: Lake, feed: Feed, windows: Sequence[str], asked: Sequence[DeclaredExpectation]
-) -> Iterator[Rows]:
-    """The changes of these windows; they are freed when the context ends."""
-    with _rows(lake, (Layer.SILVER, feed.name, None), windows, COORDINATES, asked) as rows:
-        yield rows
-
-
 def version_of_gold(lake: Lake, feed: Feed, name: str) -> int:
     """The number of the table's newest commit; -1 where there is no such table."""
     return lake.in_process_table(Layer.GOLD, feed.name, name).version
@@ -265,10 +237,11 @@ def version_of_gold(lake: Lake, feed: Feed, name: str) -> int:
 def _rows(
     lake: Lake,
     place: tuple[Layer, str, str | None],
-    windows: Sequence[str] | None,
-    key: Sequence[str],
     asked: Sequence[DeclaredExpectation],
+    key: Sequence[str],
+    windows: Sequence[str] | None = None,
 ) -> Iterator[Rows]:
+    """The rows of a table as it is now, in this process where they are few; they are freed when the context ends."""
     table = lake.in_process_table(*place)
     wanted = wanted_columns(table.schema, key, asked)
     types = {one.name: one.dataType.simpleString() for one in from_arrow_schema(wanted).fields}

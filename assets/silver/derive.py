@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns.bronze import BRONZE_ARROW
-from assets.columns.silver import QUARANTINE_ROWS, SILVER, written_rows
+from assets.columns.silver import CHANGE, QUARANTINE, written_rows
 from assets.control import accounting, decisions, ledger, progress, transactions
 from assets.control.accounting import StoredAccount
 from assets.control.decisions import Signature
@@ -184,8 +184,8 @@ def _commit(
 
 
 _KINDS: Final = {
-    Layer.SILVER: (CHANGES, SILVER, checks.STORED),
-    Layer.QUARANTINE: (TO_QUARANTINE, QUARANTINE_ROWS, checks.TO_QUARANTINE),
+    Layer.SILVER: (CHANGES, CHANGE, checks.STORED),
+    Layer.QUARANTINE: (TO_QUARANTINE, QUARANTINE, checks.TO_QUARANTINE),
 }
 """The kind of row that each table has, its columns, and the outcomes whose rows they are."""
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import dagster as dg
 
 from assets.feed_assets import maintenance_group
-from assets.gold.checks import described_specs
+from assets.gold.checks import discovered_specs
 from assets.maintenance import asset as maintenance_asset
 from orchestration.observability import metrics
 from orchestration.runs.outcome import Outcome, add_events
@@ -33,7 +33,7 @@ def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAss
             dg.AssetSelection.groups(feed.name, maintenance_group(feed))
             - dg.AssetSelection.assets(maintenance_asset.key_of(feed))
         )
-        | dg.AssetSelection.checks(*(one.key for one in described_specs(feed, nodes))),
+        | dg.AssetSelection.checks(*(one.key for one in discovered_specs(feed, nodes))),
         executor_def=dg.in_process_executor,
         hooks={metrics.on_failure(feed), *_lineage_hooks(feed), summary_hook(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",

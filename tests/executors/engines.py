@@ -1,7 +1,4 @@
-"""The engines that are held to the contract, and rows of theirs in a form in which they can be compared.
-
-Not here: what a verb or a stage has to do (the tests), and what it is given (``drawn_frames``, ``warehouses``).
-"""
+"""The engines that are held to the contract, and rows of theirs in a form in which they can be compared."""
 
 from __future__ import annotations
 

@@ -45,15 +45,15 @@ class Side:
         return TableFold.of(self.run, self.plan, self.silver, self.stored if onto_gold else None)
 
 
-def here(due: Due, *, reads_values: bool = True) -> Side:
+def in_process(due: Due, *, reads_values: bool = True) -> Side:
     """The table in this process; without ``reads_values`` rows come out as Spark's do, for a MERGE."""
     run = InProcess() if reads_values else Unread()
-    stored = stored_here(due.lake, due.plan)
+    stored = stored_in_process(due.lake, due.plan)
     silver = SilverInProcess.of(due.lake, due.plan)
     return Side(Engine(run, lambda rows: rows), due.plan, silver, stored)
 
 
-def stored_here(lake: Lake, plan: TablePlan) -> StoredInProcess:
+def stored_in_process(lake: Lake, plan: TablePlan) -> StoredInProcess:
     """The tables as they are now."""
     return StoredInProcess.of(lake, plan.feed, plan.table, plan.name, plan.compaction_watermark)
 
@@ -69,7 +69,7 @@ def by_spark(due: Due, session: SparkSession) -> Side:
 
 def tables_of(due: Due) -> Mapping[str, pa.Table]:
     """The rows of gold, the newest tombstone of each key, and the versions, whoever has written them."""
-    stored = stored_here(due.lake, due.plan)
+    stored = stored_in_process(due.lake, due.plan)
     # Which types Spark has written is read again by Arrow: gold's own are what the schema says.
     return {
         "rows": stored.rows,

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from assets.gold.fold import Folded
 from tests.executors.engines import differing, rows_of
-from tests.executors.sides import Side, by_spark, here, tables_of, told
+from tests.executors.sides import Side, by_spark, in_process, tables_of, told
 from tests.executors.warehouses import DUE_TABLES, Due
 from transforms.gold.columns import EFFECT, MENTIONS, PARTS
 from transforms.gold.folded_rows import folded_schema
@@ -40,7 +40,7 @@ def name(request: pytest.FixtureRequest) -> str:
 def both(due_tables: dict[str, Due], spark: SparkSession, name: str) -> Both:
     """The table, folded by both engines."""
     due = due_tables[name]
-    sides = here(due, reads_values=False), by_spark(due, spark)
+    sides = in_process(due, reads_values=False), by_spark(due, spark)
     onto, history = ([side.fold(onto_gold=one) for side in sides] for one in (True, False))
     return Both(
         sides,
@@ -100,13 +100,13 @@ def copies(
     """Two copies of the table's warehouse, for both to write into."""
     folder = tmp_path_factory.mktemp("copies")
     due = due_tables[name]
-    yield due.copied(folder / "here"), due.copied(folder / "by Spark")
+    yield due.copied(folder / "in process"), due.copied(folder / "by Spark")
 
 
 def test_both_commit_the_same_tables(
     both: Both, name: str, copies: tuple[Due, Due], spark: SparkSession
 ) -> None:
-    ours, theirs = here(copies[0]), by_spark(copies[1], spark)
+    ours, theirs = in_process(copies[0]), by_spark(copies[1], spark)
     before = {what: rows_of(rows) for what, rows in tables_of(copies[0]).items()}
     put = ours.stored.put(ours.fold(onto_gold=True).onto_gold())
     theirs_put = theirs.stored.put(both.onto_gold[1])

@@ -1,7 +1,4 @@
-"""What each verb of an executor does, written down a second time over plain rows: every engine has to do the same.
-
-Not here: what the engines read and fold with these verbs (``test_reading``, ``test_folding``).
-"""
+"""What each verb of an executor does, written down a second time over plain rows: every engine has to do the same."""
 
 from __future__ import annotations
 

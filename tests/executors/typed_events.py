@@ -1,7 +1,4 @@
-"""Events of tables whose columns are of every type: as values, as keys, and in rows without a key.
-
-Not here: what the kinds of sources do (``tests/laws/kinds``), and what a text is of its type (``tests/transforms``).
-"""
+"""Events of tables whose columns are of every type: as values, as keys, and in rows without a key."""
 
 from __future__ import annotations
 

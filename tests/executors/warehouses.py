@@ -1,7 +1,6 @@
 """A warehouse that both engines read: tables of every kind of change and of every type, some compacted, new windows.
 
-Gold has the first windows; of those that are due some came again, and silver has all of them. Not here: what is
-compared (the tests), and events of one kind (``tests/laws/kinds``, ``typed_events``).
+Gold has the first windows; of those that are due some came again, and silver has all of them.
 """
 
 from __future__ import annotations

@@ -50,18 +50,13 @@ def unread_state(*, is_present: bool, last: Last, reset: LogPosition | None = No
     return State("update" if is_present else "remove", {}, int(is_present), last, reset)
 
 
-# Whether a row began with an update: its insert never came, and perhaps neither did other changes.
-# The source says of an update that the row was there. Where gold had none, some change is missing: the stream began
-# amid the row's life, or lost what came before. Where updates are whole the row is right from then on, but rows that
-# nothing has touched since may be missing.
-
-
 @dataclass(slots=True)
 class Beginning:
-    """What a key's present row began with, as its changes are seen one after the other.
+    """What a key's present row (``is_present``) began with, as its changes are seen one after the other.
 
-    ``is_present``: whether there is a row. ``is_by_update``: whether it began with an update. Range deletes are not
-    looked at: what is behind them in the source may have been in their snapshot.
+    The source says of an update that the row was there. Where gold had none (``is_by_update``), some change is missing:
+    the stream began amid the row's life, or lost what came before. Range deletes are not looked at: what is behind them
+    in the source may have been in their snapshot.
     """
 
     is_present: bool
@@ -83,16 +78,15 @@ class Beginning:
             yield change
 
 
-# The one fold: all changes of a key, one after the other, onto what the key is before them.
-# Before them, a key may have nothing (a first write, a rebuild), a row that need not be read (an ``update``
-# overwrites some columns, whatever the others are), or a row with its values, where changes depend on them. So the
-# same fold serves a window on top of the table and a rebuild from the first event, and both come to the same rows.
-
-
 # Without slots: what follows from the declaration is computed once and kept.
 @dataclass(frozen=True)
 class Fold:
-    """How the rows of one table are folded."""
+    """How the rows of one table are folded.
+
+    A key may have nothing before its changes (a rebuild), a row that need not be read (an ``update`` overwrites some
+    columns, whatever the others are), or a row with its values. So one fold serves a window on top of the table and a
+    rebuild from the first event, and both come to the same rows.
+    """
 
     columns: Mapping[str, str]
     identity: tuple[str, ...]
@@ -194,9 +188,6 @@ def _last(change: Change) -> Last:
     return Last(change.log_position, change.event_id, change.event_at, change.is_range_delete)
 
 
-# The versions of a row: what a key was after each of its changes, from when to when.
-
-
 @dataclass(frozen=True, slots=True)
 class Version:
     """One version of a row: its columns, the change that began it, and the one that ended it; None where it stands."""
@@ -267,19 +258,12 @@ def _begun_before(some: Sequence[Version], last: LogPosition) -> set[tuple[objec
     return found
 
 
-# Key changes whose images do not say the whole row: the new key's row is the old key's, as it was just before.
-# Only these link keys (``moved_from``), so that linked keys are folded together.
-
-
-Links = Iterable[tuple[Key, Key]]
-"""Pairs of an old key and the new one that took values from its row."""
-
-
 def resolve_key_changes(
     fold: Fold, changes: Mapping[Key, Sequence[Change]], before: Mapping[Key, State]
 ) -> dict[Key, list[Change]]:
     """The changes of linked keys, each in order, with the old key's row filled in: a ``move`` is then a ``replace``.
 
+    A key change whose images do not say the whole row gives the new key the old key's row, as it was just before.
     All of them are followed together, in the order of their positions: what leaves a key is looked at as it leaves.
     """
     wanted = {
@@ -312,8 +296,8 @@ def _standings_of_key(
         yield change.standing, key, change
 
 
-def linked_keys(links: Links) -> dict[Key, Key]:
-    """For every linked key one that stands for all that are linked with it, directly or through others."""
+def linked_keys(links: Iterable[tuple[Key, Key]]) -> dict[Key, Key]:
+    """For every linked key (pairs of an old key and a new one) one that stands for all that are linked with it."""
     parents: dict[Key, Key] = {}
 
     def root(key: Key) -> Key:

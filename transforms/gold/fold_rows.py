@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from transforms.change import Change, Image, Key, LogPosition, key_of_text
 from transforms.column_types import map_columns
-from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS, maps
+from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS
 from transforms.column_types.registry import column_type
 from transforms.feed.feed import Table
 from transforms.gold.columns import (
@@ -28,67 +28,12 @@ from transforms.gold.columns import (
     VALID_TO,
 )
 from transforms.gold.fold import Last, Version
-from transforms.gold.range_deletes import RangeDelete
 
 SILVER_COLUMNS = (
     *("key", "effect", "log_position", "dedup_prefix", "event_id", "event_at", "before", "after"),
     *("attribute_ops", "moved_from", "scope", "stream", "derived", "transaction"),
 )
 """The columns of silver that have to be read."""
-
-
-class SilverRow(NamedTuple):
-    """One row of silver that counts; ``key`` is None for a range delete, ``range_delete`` for one of a key.
-
-    ``transaction``: None, or the transaction's ``id``, whether it moves the change to its commit (``at_commit``), and
-    the ``commit`` where the row's own window holds all of it.
-    """
-
-    key: Key | None
-    stream: str | None
-    change: Change
-    range_delete: RangeDelete | None
-    transaction: dict[str, Any] | None
-
-
-def silver_rows(
-    batch: pa.RecordBatch, spelled: Mapping[str, str] | None = None
-) -> Iterator[SilverRow]:
-    """The rows of a batch that has ``COLUMNS``; ``event_at`` is a timestamp, or in microseconds since 1970.
-
-    ``spelled``: the names in gold of columns that have another name there (``transforms.feed.feed.Table``).
-    """
-    at = batch.column("event_at")
-    if pa.types.is_timestamp(at.type):
-        at = at.cast(pa.timestamp("us", at.type.tz)).cast(pa.int64())
-    plain = (
-        *("key", "effect", "log_position", "dedup_prefix", "event_id"),
-        *("moved_from", "stream", "derived", "transaction"),
-    )
-    cells = zip(*(batch.column(name).to_pylist() for name in plain), strict=True)
-    images = zip(
-        *(
-            maps(batch.column(name), spelled)
-            for name in ("before", "after", "attribute_ops", "scope")
-        ),
-        strict=True,
-    )
-    for row, moment, (before, after, operations, scope) in zip(
-        cells, at.to_pylist(), images, strict=True
-    ):
-        key, effect, log_position, stable, event_id, moved_from, stream, derived, transaction = row
-        change = Change(
-            *(effect, tuple(log_position), stable, event_id, moment),
-            *(before or {}, after or {}, operations or {}),
-            None if moved_from is None else tuple(moved_from),
-            is_range_delete=scope is not None,
-            is_derived=derived is not None or scope is not None,
-            stream=stream,
-        )
-        range_delete = None if scope is None else RangeDelete(scope, stream, change)
-        yield SilverRow(
-            None if key is None else tuple(key), stream, change, range_delete, transaction
-        )
 
 
 def respelling(table: Table) -> Callable[[Image], Image] | None:
@@ -108,9 +53,6 @@ def respelling(table: Table) -> Callable[[Image], Image] | None:
         }
 
     return respelled
-
-
-# The rows that an executor brings together by key for the fold of a gold table, and how each is read.
 
 
 GOLD, TOMBSTONE, VERSION, BASE, CARRIED, CHANGE = range(6)
@@ -149,11 +91,7 @@ after every row, and for a column of lists goes each time through all rows since
 
 
 class FoldRow(NamedTuple):
-    """One row of a key, read from ``FOLD_ROWS``.
-
-    ``what`` says which kind of row it is. ``change``: the change that it is; for a row of gold, a tombstone, a version
-    or a base row, one at the position of the change that made it.
-    """
+    """One row of a key; ``change``: of a row of gold, a tombstone, a version or a base row the one that made it."""
 
     key: Key
     what: int
@@ -267,17 +205,10 @@ def rows_of_changes(rows: pa.Table) -> pa.Table:
 
 
 def rows_of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool) -> pa.Table:
-    """One row per row of gold, or per tombstone: its key as canonical texts, and its last change.
-
-    Args:
-        table: The declared table.
-        rows: With the columns of gold, or of tombstones.
-        what: Which of both (``GOLD``, ``TOMBSTONE``).
-        with_values: Whether the row's values are wanted, too (``after``).
-    """
+    """One row per row of gold, or per tombstone (``what``): its key, its last change, and perhaps its values."""
     found = {
         "what": _all(what, rows.num_rows),
-        "key": key_texts(table, rows),
+        "key": list_array(keys_of(table, rows), TEXTS),
         "log_position": rows[LOG_POSITION],
         "event_id": rows[EVENT_ID],
         "event_at": in_microseconds(rows[EVENT_AT]),
@@ -292,7 +223,7 @@ def rows_of_versions(table: Table, rows: pa.Table) -> pa.Table:
     """One row per version of a table of versions."""
     found = {
         "what": _all(VERSION, rows.num_rows),
-        "key": key_texts(table, rows),
+        "key": list_array(keys_of(table, rows), TEXTS),
         "log_position": rows[VALID_FROM],
         "event_id": rows[BEGAN_BY],
         "event_at": in_microseconds(rows[FROM_AT]),
@@ -320,13 +251,8 @@ def rows_of_base(rows: pa.Table) -> pa.Table:
     return shaped_rows(found, rows.num_rows)
 
 
-def key_texts(table: Table, rows: pa.Table) -> pa.Array:
-    """The key of each row of gold, or of each tombstone or version, as canonical texts."""
-    return list_array(keys_of(table, rows), TEXTS)
-
-
 def keys_of(table: Table, rows: pa.Table) -> list[Key]:
-    """``key_texts`` as tuples."""
+    """The key of each row of gold, or of each tombstone or version, as canonical texts."""
     if not table.key:
         return [key_of_text(text) for text in rows[KEY].to_pylist()]
     parts = [column_type(table.columns[name]).texts(rows[name]) for name in table.key]
@@ -384,17 +310,10 @@ def _never_null(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array
     offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
     kept = whole.drop_null()
     if pa.types.is_map(field.type):
-        start, end = _ends(kept)
+        start, end = (kept.offsets[at].as_py() if len(kept) else 0 for at in (0, -1))
         parts = (kept.keys[start:end], kept.items[start:end])
         return pa.MapArray.from_arrays(offsets, *parts, type=field.type)
     return pa.ListArray.from_arrays(offsets, kept.flatten(), type=field.type)
-
-
-def _ends(column: pa.MapArray) -> tuple[int, int]:
-    """Where the entries of a column of maps begin and end."""
-    if not len(column):
-        return 0, 0
-    return column.offsets[0].as_py(), column.offsets[-1].as_py()
 
 
 def _nothing(field: pa.Field, count: int) -> pa.Array:

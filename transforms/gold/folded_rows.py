@@ -38,7 +38,7 @@ from transforms.gold.fold import State, Version
 from transforms.gold.key_groups import KeyGroup
 
 MOST_KEYS_SHOWN = 10
-"""So many keys are named of those that break a rule."""
+"""Maximum number of keys that are named of those that break a rule."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class FoldMetrics:
     ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows range deletes removed,
     or changed otherwise, by event; ``in_doubt``: how many rows there are that range deletes of other streams may be
     for, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys
-    that were counted so, at most ``SHOWN`` of each.
+    that were counted so, at most ``MOST_KEYS_SHOWN`` of each.
     """
 
     deliveries: int = 0
@@ -92,34 +92,17 @@ class FoldMetrics:
             else:
                 setattr(self, name, mine + theirs)
 
-    def count_late(self, key: Key) -> None:
-        """A key of which an event came late."""
-        self.keys_with_late_events += 1
-        self._show(self.late_keys, key)
-
-    def count_tie(self, key: Key) -> None:
-        """A key with two events at one position."""
-        self.ties += 1
-        self._show(self.tied_keys, key)
-
     def count_never_inserted(self, keys: Sequence[Key], others: int = 0) -> None:
         """Keys whose rows began with an update, or are known in part; ``others``: how many more there are of them."""
         self.never_inserted += len(keys) + others
         for key in keys:
-            self._show(self.partial_keys, key)
-
-    def count_copies(self, key: Key) -> None:
-        """A key with several rows in gold, which somebody else has written."""
-        self.foreign_copies += 1
-        self._show(self.copied_keys, key)
-
-    @staticmethod
-    def _show(some: list[Key], key: Key) -> None:
-        if len(some) < MOST_KEYS_SHOWN:
-            some.append(key)
+            show(key, self.partial_keys)
 
 
-# What the stages of gold make, in batches: keys that changed, keys whose history is needed, versions, and counts.
+def show(key: Key, shown: list[Key]) -> None:
+    """Name a key among those that were counted, where there is room."""
+    if len(shown) < MOST_KEYS_SHOWN:
+        shown.append(key)
 
 
 CHANGED, NEEDS_HISTORY, COUNTED, VERSION = "changed", "needs_history", "counted", "version"
@@ -183,15 +166,7 @@ class FoldedRows:
     def put(
         self, key: Key, state: State, one: KeyGroup, metrics: FoldMetrics, *, full_rebuild: bool
     ) -> None:
-        """A key has changed; in a table without a key, each copy is a row, and so is each copy that is gone.
-
-        Args:
-            key: The key.
-            state: What it is now.
-            one: What is known of it.
-            metrics: The counts that the row goes into.
-            full_rebuild: Whether the table is made from all changes.
-        """
+        """A key has changed; in a table without a key, each copy is a row, and so is each copy that is gone."""
         metrics.keys += 1
         metrics.absent += state.effect == "remove"
         effect = state.effect

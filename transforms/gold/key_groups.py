@@ -1,7 +1,4 @@
-"""One key of a gold table in a run: what is stored of it, its base row, and all its changes in their order.
-
-Used only for keys that are folded from their history.
-"""
+"""One key of a gold table in a run: what is stored of it, its base row, and all its changes in their order."""
 
 from __future__ import annotations
 
@@ -16,9 +13,16 @@ import pyarrow as pa
 from transforms.change import Change, Key, LogPosition
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Table
-from transforms.gold import crossing, fold_rows
-from transforms.gold import fold as key_changes
-from transforms.gold.fold import ABSENT, Fold, Last, State, Version, unread_state
+from transforms.gold import fold_rows
+from transforms.gold.fold import (
+    ABSENT,
+    Fold,
+    Last,
+    State,
+    Version,
+    resolve_key_changes,
+    unread_state,
+)
 from transforms.gold.fold_rows import (
     BASE,
     CARRIED,
@@ -76,14 +80,11 @@ class DeliveryCounts:
         return 0 if came_late else len(self.older - self.old)
 
 
-# What gold has of a key today, and whether that agrees with what the key should be.
-
-
 @dataclass(frozen=True, slots=True)
 class StoredRow:
     """What gold has of a key: the newer of its row and its tombstone.
 
-    ``state``: what the key is (``state.unread`` where its values were not asked for), with the last change that counted
+    ``state``: what the key is (``unread_state`` where its values were not asked for), with the last change that counted
     and the reset position. ``is_torn``: the tombstone is newer than a row that is still there, as a run leaves it that
     ended between its two commits.
     """
@@ -94,10 +95,7 @@ class StoredRow:
     def says(
         self, fold: Fold, state: State, compaction_watermark: CompactionWatermark | None = None
     ) -> bool:
-        """Whether gold already has all of this state: the last change and the values; False where values were not read.
-
-        ``compaction_watermark``: of the table, where its history is compacted.
-        """
+        """Whether gold already has all of this state: the last change and the values, where they were read."""
         mine = self.state
         return (
             not self.is_torn
@@ -133,8 +131,7 @@ def _equal_above(
 ) -> bool:
     """Whether two reset positions are equal above the compaction watermark.
 
-    No change at or below the compaction watermark ever comes to gold, so that a reset position there is as good as
-    none. Gold may have one that the base rows no longer have, and the base rows one that gold never had.
+    No change at or below it ever comes to gold, so that a reset position there is as good as none.
     """
     above = [
         None
@@ -144,9 +141,6 @@ def _equal_above(
         for at in (one, other)
     ]
     return above[0] == above[1]
-
-
-# One key of a gold table in a run: what is stored of it, its base row, and all its changes in their order.
 
 
 class KeyGroup(NamedTuple):
@@ -241,11 +235,7 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
         copies = sum(one.what == GOLD for one in before)
         carried = _stored(given, before, copies), copies
     changes = ((row.change, row.stream, row.is_new) for row in chain(first, rest))
-    return KeyGroup(
-        *(key, *carried, base, streams, changes),
-        is_asked=is_asked,
-        versions=versions,
-    )
+    return KeyGroup(key, *carried, base, streams, changes, is_asked, versions)
 
 
 def _stored(given: FoldInput, before: Sequence[FoldRow], copies: int) -> StoredRow | None:
@@ -292,7 +282,7 @@ def ordered_changes(
         return found
     before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
     own = {one.key.key: [*one.changes] for one in found}
-    resolved = key_changes.resolve_key_changes(fold, own, before)
+    resolved = resolve_key_changes(fold, own, before)
     return [replace(one, changes=iter(resolved[one.key.key])) for one in found]
 
 
@@ -343,7 +333,7 @@ def _of_other_streams(
             position, event_id, at, _ = last
             others.insert(0, Change("replace", position, 0, event_id, at, {}, {}, {}))
         is_released = range_delete.change.event_id in given.released
-        change, is_doubtful = crossing.among_others(range_delete, others, is_released=is_released)
+        change, is_doubtful = range_delete.among_others(others, is_released=is_released)
         found += [change] if change is not None else []
         in_doubt += [range_delete.change.event_id] if is_doubtful else []
     return found, in_doubt

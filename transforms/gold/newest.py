@@ -35,7 +35,7 @@ from transforms.gold.key_groups import FoldInput
 from transforms.gold.range_deletes import RangeDelete
 
 HOT = 50_000
-"""A key of so many rows is not held whole: the fold takes them as they come."""
+"""A key with more rows is not held whole: the fold takes them as they come."""
 
 _NO_TIME = -(2**63)
 """In place of the time of an event that has none: before all others, as in ``ordering.sort_key``."""

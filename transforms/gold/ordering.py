@@ -30,11 +30,6 @@ class Counts:
     has_ties: bool = False
 
 
-def sorted_distinct(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
-    """The distinct changes of a key in the order in which they apply; ``deliveries`` in whatever order."""
-    return distinct(sorted(deliveries, key=sort_key), counts)
-
-
 def sort_key(change: Change) -> tuple[object, ...]:
     """The key by which deliveries are sorted: the order of changes, except for updates whose images chain.
 
@@ -56,7 +51,9 @@ def merge_sorted(own: Iterable[Change], others: Sequence[Change]) -> Iterator[Ch
 
 
 def distinct(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
-    """The same as ``sorted_distinct``, for sorted deliveries; only those at one position are held at a time.
+    """The distinct changes of a key in the order in which they apply; only those at one position are held at a time.
+
+    ``deliveries`` are sorted (``sort_key``).
 
     Several deliveries of one event are one change, at the smallest of their positions. All of them agree in the dedup
     prefix of their positions, so that only the events of the prefix at hand are remembered.

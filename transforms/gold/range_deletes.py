@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import inf
+from typing import Final
 
 from transforms.change import Change, Image, Key
+
+TOLERANCE: Final = 3_600_000_000
+"""An hour, in microseconds: how much a source's times may be off the order in which it did things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,32 @@ class RangeDelete:
     scope: Image
     stream: str | None
     change: Change
+
+    def among_others(
+        self, others: Sequence[Change], *, is_released: bool
+    ) -> tuple[Change | None, bool]:
+        """Where it stands among a key's changes of other streams, and whether that is in doubt.
+
+        Positions of two streams do not compare. Times do, if they differ by more than ``TOLERANCE``: what was asked for
+        first may have been done last. It stands right behind the last change that it is after, so that it stands there
+        whatever comes later; None where it is after none of them. In doubt it is before those that may be newer, and
+        once a person has released it, after those that may be older. It is in no doubt where a remove comes last of
+        these: the row is gone in either order.
+        """
+        at = self.change.event_at
+        times = [change.event_at for change in others]
+        # A change is after all that stand before it in its stream, whatever the times say.
+        latest = [*accumulate((inf if time is None else time for time in times), max)]
+        soonest = [*accumulate((-inf if time is None else time for time in times), max)]
+        surely = 0 if at is None else bisect_right(latest, at - TOLERANCE)
+        perhaps = len(others) if at is None else bisect_right(soonest, at + TOLERANCE)
+        behind = perhaps if is_released else surely
+        in_doubt = not is_released and perhaps > surely and others[perhaps - 1].effect != "remove"
+        if not behind:
+            return None, in_doubt
+        # A position that begins with another comes right after it.
+        position = (*others[behind - 1].log_position, 1)
+        return replace(self.change, log_position=position, dedup_prefix=len(position)), in_doubt
 
 
 class RangeDeletesByKey:
@@ -37,10 +70,6 @@ class RangeDeletesByKey:
         for one in self.matching(key):
             if one.stream is None or one.stream in streams:
                 yield one.change
-
-    def reach_across(self, key: Key) -> bool:
-        """Whether a key is in the scope of a change of some stream, whichever streams the key has changes of."""
-        return any(one.stream is not None for one in self.matching(key))
 
     def matching(self, key: Key) -> Iterator[RangeDelete]:
         """The range deletes in whose scope a key is, whichever streams they and the key are of."""

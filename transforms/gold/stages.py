@@ -31,7 +31,7 @@ from transforms.gold.fold import (
     has_late_version,
     versions_of,
 )
-from transforms.gold.folded_rows import FoldedRows, FoldMetrics, folded_schema
+from transforms.gold.folded_rows import FoldedRows, FoldMetrics, folded_schema, show
 from transforms.gold.key_groups import (
     FoldInput,
     KeyGroup,
@@ -146,11 +146,6 @@ def _is_earlier(last: Last, change: Change) -> bool:
     return own < known
 
 
-# The stages of gold: from the rows of keys, sorted so that a key's are together, to what each key is now.
-# A stage is a plain callable from Arrow batches to Arrow batches. An executor runs it, in this process or in Spark's
-# tasks, and nothing here knows which of them does.
-
-
 _LAST = pa.struct(
     [
         *[("log_position", NUMBERS), ("event_id", pa.string())],
@@ -212,7 +207,7 @@ class _Folding(ABC):
         return folded_schema(self.given.table)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``folded_rows.schema_of`` from batches that are sorted by key (or group) and position."""
+        """Batches of ``folded_schema`` from batches that are sorted by key (or group) and position."""
         task = Task.of(self.given)
         for rest in _undecided(self.given, task, batches):
             for key_groups in linked_key_groups(self.given, rest):
@@ -247,7 +242,8 @@ class OntoGold(_Folding):
             # A row of gold that a new range delete might have been for, but is not.
             return
         if given.table.key and one.copies > 1:
-            metrics.count_copies(one.key)
+            metrics.foreign_copies += 1
+            show(one.key, metrics.copied_keys)
         changes = (change for change, _, _ in chain([] if first is None else [first], own))
         deliveries = merge_sorted(changes, range_deletes)
         outcome = apply_new_changes(
@@ -255,7 +251,8 @@ class OntoGold(_Folding):
         )
         metrics.deliveries += outcome.counts.deliveries
         if outcome.counts.has_ties:
-            metrics.count_tie(one.key)
+            metrics.ties += 1
+            show(one.key, metrics.tied_keys)
         # Where every version is kept, versions need all of a key's changes.
         asks = given.table.history and outcome.state is not None
         if asks or outcome.needs_history or not is_sure:
@@ -333,11 +330,13 @@ class FromHistory(_Folding):
         if self.given.full_rebuild:
             metrics.deliveries += one.deliveries.deliveries
             if one.counts.has_ties:
-                metrics.count_tie(key_group.key)
+                metrics.ties += 1
+                show(key_group.key, metrics.tied_keys)
         else:
             metrics.refolded += 1
             if came_late and state.last is not None:
-                metrics.count_late(key_group.key)
+                metrics.keys_with_late_events += 1
+                show(key_group.key, metrics.late_keys)
         if self.given.full_rebuild or key_group.is_asked:
             # Of keys that came along because they are linked, the first stage has counted the new changes.
             metrics.repeats += one.deliveries.repeats()

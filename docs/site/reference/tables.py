@@ -40,8 +40,8 @@ OF_GOLD: Final = """The columns that the feed declares, in the declared types, a
 Schema: TypeAlias = pa.Schema | T.StructType
 SMALL: Final[Mapping[Layer, tuple[Schema, descriptions.Described]]] = {
     Layer.BRONZE: (bronze.BRONZE, descriptions.BRONZE),
-    Layer.SILVER: (silver.SILVER, descriptions.SILVER),
-    Layer.QUARANTINE: (silver.QUARANTINE_ROWS, descriptions.QUARANTINE),
+    Layer.SILVER: (silver.CHANGE, descriptions.SILVER),
+    Layer.QUARANTINE: (silver.QUARANTINE, descriptions.QUARANTINE),
     Layer.ACCOUNTING: (accounting.COLUMNS, descriptions.ACCOUNTING),
     Layer.PROGRESS: (progress.PROGRESS, descriptions.PROGRESS),
     Layer.TRANSACTIONS: (transactions.OPEN_EVENTS, descriptions.TRANSACTIONS),

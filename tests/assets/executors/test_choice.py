@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
-from assets.executors.choice import AUTO, EXECUTORS, IN_PROCESS, MEMORY, SPARK, Choice
+from assets.executors.choice import (
+    AUTO,
+    EXECUTORS,
+    IN_PROCESS,
+    MEMORY,
+    SPARK,
+    Choice,
+    done_by,
+    executors_of,
+)
+from assets.executors.spark import size_in_bytes
 
 HUGE = 1 << 50
 ASKED: dict[str, Callable[[Choice, int], bool]] = {
@@ -65,3 +75,14 @@ def test_an_object_may_inflate_as_far_as_there_is_memory_to_decode_it() -> None:
 
 def test_the_executors_are_known_by_these_words() -> None:
     assert EXECUTORS == ("auto", "spark", "in-process")
+
+
+def test_a_run_says_who_did_the_work_and_nothing_where_nothing_was_done() -> None:
+    assert [done_by(), done_by("in-process", "spark")] == ["", " (in-process, spark)"]
+    assert executors_of(["in-process", "spark"]) == {"executor": "in-process, spark"}
+    assert executors_of([]) == {}
+
+
+def test_a_size_is_read_as_spark_reads_it() -> None:
+    sizes = {"5g": 5 * 2**30, "512m": 2**29, "1024MB": 2**30, "64k": 2**16, "3": 3 * 2**20}
+    assert {size: size_in_bytes(size) for size in sizes} == sizes

@@ -45,29 +45,3 @@ def test_times_without_a_zone_are_no_reason_to_ask_spark(
         (3, datetime(2024, 3, 31, 6)),
         *((hour, datetime(2024, 3, 31, 2, 30, 0, hour)) for hour in (4, 5, 6)),
     ]
-
-
-def test_a_table_beyond_the_memory_is_sparks_work(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_spark: list[int] = []
-    read = SilverBySpark.read
-
-    def reads(*given: Any) -> SilverBySpark:
-        by_spark.append(hour)
-        return read(*given)
-
-    monkeypatch.setattr(SilverBySpark, "read", reads)
-    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
-    for hour in (3, 4):
-        said = {"id": str(hour), "at": "2024-03-31 02:30:00"}
-        lay(
-            folder,
-            f"2025-11-20/{hour:02}/a.json",
-            drop(change("I", hour, None, said, table="visits")),
-        )
-        bring(lake, feed)
-        # One row, of some hundred bytes, is beyond it from now on.
-        lake = lake.by(AUTO, memory=0)
-    assert by_spark == [4]
-    assert lake.table(Layer.GOLD, "zoo", "visits").count() == 2

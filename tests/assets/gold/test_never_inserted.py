@@ -72,11 +72,6 @@ def test_what_is_updated_behind_its_delete_is_told_too(zoo: Zoo) -> None:
     assert zoo.bring(3, change("D", 4, {"id": "1"}))[0] == 0
 
 
-def test_spark_tells_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    zoo = Zoo(lake_of(str(tmp_path / "warehouse")).by(SPARK), tmp_path / "landing")
-    assert zoo.bring(1, inserted(1, "1"), updated(2, "1"), updated(3, "2"))[0] == 1
-
-
 def test_where_inserts_are_upserts_nothing_is_told(zoo: Zoo) -> None:
     """Cassandra's inserts name some columns, and a row may begin with an update."""
     cursor = {"dscId": 1, "mutId": 1, "nodeID": "a", "partNum": 1, "timestamp": 5, "v": 2}

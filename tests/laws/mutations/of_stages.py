@@ -12,7 +12,7 @@ from tests.laws.mutations.mutation import GRAPH, HELD, Mutation, of_kind
 STAGES, KEY_GROUPS = "transforms/gold/stages.py", "transforms/gold/key_groups.py"
 ONTO_GOLD, STORED_ROW = "transforms/gold/stages.py", "transforms/gold/key_groups.py"
 FOLDING, FOLDED_ROWS = "assets/gold/fold.py", "transforms/gold/folded_rows.py"
-KEY_CHANGES, CROSSING = "transforms/gold/fold.py", "transforms/gold/crossing.py"
+KEY_CHANGES, CROSSING = "transforms/gold/fold.py", "transforms/gold/range_deletes.py"
 
 OF_STAGES: Final = (
     Mutation(
