@@ -6,8 +6,7 @@ A line per step says how it went and how long it took; what a tool says is shown
 steps run side by side, and each runs whatever becomes of the others, so that one look tells all that is to be done.
 
 ``python -m tests.check style types`` runs these two, and without names all are run. The exit code is 0 where all went
-well, and 1 otherwise. Not here: the tools' settings, which are in pyproject.toml, and which tests are slow, which is in
-``tests/conftest.py``.
+well, and 1 otherwise.
 """
 
 from __future__ import annotations

@@ -58,7 +58,6 @@ SLOW = {
     "test_it_has_no_tests_and_nothing_that_a_machine_made": 0,
     # Java, which has to start.
     "test_a_name_and_a_text_are_themselves_or_are_left_to_spark": 0,
-    "test_most_of_them_are_answered_here": 0,
     "test_nothing_in_sparks_own_lines_acts_on_a_terminal": 0,
     # Runs of Dagster over several windows or tables.
     "test_tables_that_fail_are_reported_by_name_and_the_others_are_done": 0,

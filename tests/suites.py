@@ -22,8 +22,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/recordings": 90,
     "tests/journeys/test_airflow.py": 200,
     "tests/journeys/test_dbt.py": 100,
-    # Pages and a daemon: test_browser has a backfill that is launched on the page, the tests of alerts each message.
-    "tests/journeys/test_backfill.py": 70,
+    # The daemon and each message.
     "tests/journeys/test_alerts.py::test_one_message_tells_of_a_run_that_the_daemon_has_run": 95,
     "tests/assets/readers": 290,
     # Runs that are killed, stopped or starved, and writers that meet.
@@ -60,6 +59,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/laws/test_model_laws.py[log-by Spark]": 100,
     "tests/laws/test_model_laws.py[account-by Spark]": 151,
     "tests/laws/test_model_laws.py[stock-by Spark]": 236,
+    "tests/laws/test_model_laws.py[replica-by Spark]": 150,
     # The contract of both executors for tables that are like another one of make test's: a source's kind, or a shape.
     "tests/executors/test_folding.py[kinds.edge]": 12,
     "tests/executors/test_folding.py[kinds.triple]": 12,
@@ -103,7 +103,6 @@ NUMBERED: Final[Mapping[str, int]] = {
     "tests/laws/events/test_laws_of_events.py": 67,
     "tests/laws/gold": 450,
     "tests/laws/snapshots": 240,
-    "tests/laws/test_laws.py": 134,
     # The cases of its test in this process.
     "tests/laws/test_model_laws.py": 335,
 }

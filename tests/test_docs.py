@@ -140,19 +140,3 @@ def test_every_path_in_a_docstring_exists(package: str) -> None:
         if path not in ("encoding/json", "orders/0") and not below(path, file)
     ]
     assert not missing
-
-
-@pytest.mark.parametrize(
-    "package", ["transforms", "expectations", "assets", "orchestration", "bench"]
-)
-def test_what_a_module_sends_its_reader_to_is_a_module_beside_it_or_a_name(package: str) -> None:
-    missing = []
-    for file in sorted((ROOT / package).rglob("*.py")):
-        source = file.read_text(encoding="utf-8")
-        described = ast.get_docstring(ast.parse(source)) or ""
-        _, _, elsewhere = described.partition("Not here: ")
-        for name in re.findall(r"\(``([a-z_]+)``", elsewhere):
-            near = {one.stem for folder in [*file.parents[:3], ROOT] for one in folder.iterdir()}
-            if name not in near and source.count(name) < 2:
-                missing.append(f"{named(file)}: {name}")
-    assert not missing

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
 
 import click
 import pytest
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel
 
 from assets.storage.lake import Layer
 from docs.site.reference import checks, commands, feed_keys, pages, tables
 from docs.site.reference.markdown import cell, prose
 from expectations import bronze, gold, silver, tigergraph
 from orchestration.cli.main import COMMANDS
-from orchestration.feeds.keys import PARTS, DeclaredFeed, _as_list
+from orchestration.feeds.keys import PARTS, DeclaredFeed
 from transforms.formats import FORMATS
 
 
@@ -48,59 +47,6 @@ def test_every_key_of_a_feed_file_has_a_sentence_and_is_listed(model: type[BaseM
         assert (field.alias or name) in listed
 
 
-class Inner(BaseModel):
-    """What is in it."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    size: Literal["small", "large"] = "small"
-    """How large."""
-    share: float
-    """How much."""
-
-
-class Outer(BaseModel):
-    """The whole."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    many: dict[str, list[int]] = Field(default_factory=dict)
-    """Numbers of ``each``."""
-    places: Annotated[list[str], BeforeValidator(_as_list), Field(alias="from")]
-    """Where."""
-    one: Inner | None = None
-    """Perhaps."""
-    parts: list[Inner] = Field(default_factory=list)
-    """Some."""
-    anything: object = None
-
-
-def test_what_a_model_declares_is_said_in_words() -> None:
-    sections = [feed_keys.section(*part) for part in feed_keys.parts("", Outer)]
-    assert [text.splitlines()[0] for text in sections] == [
-        "## The file",
-        "## `one`",
-        "## `parts[]`",
-    ]
-    whole, optional, part = sections
-    assert (
-        "| `many` | mapping of names to lists of whole numbers | `{}` | all | Numbers of `each`. |"
-        in whole
-    )
-    assert "| `from` | text, or a list of texts | **needed** | all | Where. |" in whole
-    assert "| `one` | keys of its own |  | all | Perhaps. |" in whole
-    assert "| `anything` | any value |  | all |  |" in whole
-    assert "| `size` | `small` or `large` | How large. |" in optional
-    assert "| `size` | `small` or `large` | `small` | How large. |" in part
-    assert "| `share` | number | **needed** | How much. |" in part
-
-
-def test_a_key_says_for_which_formats_it_is() -> None:
-    assert feed_keys.formats_of("landing") == "all"
-    assert feed_keys.formats_of("predicates") == "`dgraph`"
-    assert feed_keys.formats_of("tables") == "all but `dgraph`, `tigergraph`"
-
-
 @pytest.mark.parametrize("layer", Layer)
 def test_every_column_of_a_table_has_a_sentence_and_no_sentence_is_left_over(layer: Layer) -> None:
     found = (
@@ -111,11 +57,6 @@ def test_every_column_of_a_table_has_a_sentence_and_no_sentence_is_left_over(lay
     for schema, described in found:
         assert sorted(name for name, _ in tables.kinds(schema)) == sorted(described)
     assert tables.sentences()[layer.name].endswith(".")
-
-
-def test_a_column_without_a_sentence_stops_the_page() -> None:
-    with pytest.raises(KeyError, match="new"):
-        tables.columns("old int, new struct<a:int,b:map<string,int>>", {"old": "It is old."})
 
 
 def every(command: click.Command, path: str) -> list[tuple[str, click.Command]]:

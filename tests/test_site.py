@@ -105,14 +105,6 @@ def test_a_link_that_leads_nowhere_stops_it(copy: Path, tmp_path: Path, broken: 
     assert "nowhere" in done.stderr
 
 
-@pytest.mark.slow
-def test_a_page_that_is_in_no_section_stops_it(copy: Path, tmp_path: Path) -> None:
-    (copy / "docs" / "lost.md").write_text("# Lost\n", encoding="utf-8")
-    done = made(copy, tmp_path / "site")
-    assert done.returncode == 1
-    assert "lost.md" in done.stderr
-
-
 @pytest.mark.parametrize("picture", ["flow.svg", "bench.svg"])
 def test_a_picture_can_be_read_on_a_light_and_a_dark_page(root: Path, picture: str) -> None:
     text = (root / "docs" / picture).read_text(encoding="utf-8")

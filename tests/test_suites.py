@@ -36,12 +36,6 @@ def test_each_part_of_the_long_suite_has_tests_and_each_long_test_is_in_one_shar
     assert LONG.keys() & NUMBERED.keys() == set()
 
 
-@pytest.mark.parametrize("of", [1, 2, SHARDS, 500])
-def test_each_part_is_in_exactly_one_shard(of: int) -> None:
-    found = Counter(part for number in range(1, of + 1) for part in Shard(number, of).parts)
-    assert found == Counter(PARTS.keys())
-
-
 def test_a_shard_is_over_in_ten_minutes() -> None:
     seconds = [
         sum(PARTS[part] for part in Shard(number, SHARDS).parts) for number in range(1, SHARDS + 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from pyspark.sql import SparkSession
 
 from assets.storage.lake import Layer
 from bench.growth import windows
-from bench.growth.points import points
 from bench.lines.agreement import agree
 from bench.lines.appliers import feed_of
 from bench.lines.commands import watch_weir
@@ -24,12 +22,6 @@ from bench.sizes import Sizes
 from orchestration.resources import lake_of
 
 SIZES = Sizes(rows=400, changes=300, tables=1, repeats=1, shrunk=100_000)
-
-
-def test_points_are_divided_and_each_is_there_once() -> None:
-    assert points((1_000, 10_000, 50_000), SIZES) == [10]
-    assert points((1_000_000, 5_000_000), Sizes(1, 1, 1, 1, shrunk=1_000)) == [1_000, 5_000]
-    assert points((1_000,), Sizes(1, 1, 1, 1)) == [1_000]
 
 
 def test_weir_and_the_textbook_make_the_same_of_more_and_more_rows(
@@ -48,10 +40,7 @@ def test_weir_and_the_textbook_make_the_same_of_more_and_more_rows(
         seen.append((line.name, line.size))
         for name in ("weir", "textbook"):
             (tmp_path / name).rename(tmp_path / f"{name}_of_{line.name}")
-    assert seen == [
-        ("changes into 10 rows", 10),
-        ("changes into 50 rows", 10),
-    ]
+    assert seen == [("changes into 10 rows", 10), ("changes into 50 rows", 10)]
 
 
 def test_every_table_of_a_window_gets_its_changes(spark: SparkSession, tmp_path: Path) -> None:
@@ -117,12 +106,3 @@ def test_a_command_s_memory_is_watched(tmp_path: Path) -> None:
     assert found.seconds > 0
     assert found.resident is not None
     assert found.resident > 20 * 2**20
-
-
-def test_what_a_command_said_before_it_failed_is_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "wrong.yaml").write_text("format: nothing\n")
-    with pytest.raises(subprocess.CalledProcessError):
-        watch_weir("feeds", "check", "--feeds", str(tmp_path), settings={})
-    assert "'nothing' is not a format" in capsys.readouterr().err

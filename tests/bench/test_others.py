@@ -17,7 +17,7 @@ from bench.finding import Finding
 from bench.lines.wanted import wanted_lines
 from bench.made.restoring import Workspace
 from bench.measuring import measured
-from bench.others import delta_rs, environments, scripts
+from bench.others import environments, scripts
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
 
@@ -39,31 +39,6 @@ def of_changes(*some: tuple[int, list[int], int, bool]) -> pa.Table:
             for (name, kind), values in zip(kinds.items(), columns, strict=True)
         }
     )
-
-
-def test_of_each_key_only_the_newest_change_is_left() -> None:
-    some = of_changes(
-        (7, [0, 6, 100], 1, False),
-        (3, [0, 6, 50], 2, False),
-        # A later part decides only where the earlier ones are equal.
-        (7, [1, 0, 0], 3, True),
-        (7, [0, 9, 900], 4, False),
-        # The same once more.
-        (3, [0, 6, 50], 2, False),
-        (5, [0, 6, 9], 5, False),
-    )
-    found = delta_rs.newest(some)
-    assert found.select(["id", "quantity"]).to_pylist() == [
-        {"id": 3, "quantity": 2},
-        {"id": 5, "quantity": 5},
-        {"id": 7, "quantity": 3},
-    ]
-    assert delta_rs.newest(of_changes()).num_rows == 0
-
-
-def test_positions_that_arrow_cannot_order_are_refused() -> None:
-    with pytest.raises(ValueError, match="different lengths"):
-        delta_rs.newest(of_changes((1, [0, 1], 1, False), (1, [0, 1, 2], 2, False)))
 
 
 def test_delta_rs_and_dlt_find_the_newest_change_by_the_same_lines() -> None:
@@ -107,16 +82,6 @@ def test_delta_rs_as_a_script_applies_changes_and_says_what_there_is(tmp_path: P
     assert [(row["id"], row["quantity"]) for row in left] == [(1, 11), (3, 30), (4, 40)]
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=[lock.stem for lock in LOCKS])
-def test_every_lock_has_hashes_and_no_addresses(lock: Path) -> None:
-    text = lock.read_text()
-    pins = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
-    assert pins
-    assert [pin.split()[0] for pin in pins if "--hash=sha256:" not in pin] == []
-    assert [pin.split()[0] for pin in pins if "==" not in pin.split()[0]] == []
-    assert re.findall(r"\S*(?:://|--find-links|--index-url|@ )\S*", text) == []
-
-
 def test_every_tool_has_a_script_a_lock_and_a_sentence_on_its_version(root: Path) -> None:
     assert [lock.stem for lock in LOCKS] == sorted(scripts.TOOLS.values())
     docs = (root / "docs" / "bench.md").read_text()
@@ -148,15 +113,6 @@ def test_an_environment_is_kept_as_long_as_its_lock_stays(tmp_path: Path) -> Non
     assert environments.is_current(place, environments.key(lock))
     lock.write_text("tool==2\n")
     assert not environments.is_current(place, environments.key(lock))
-
-
-def test_an_environment_that_is_not_whole_is_none(tmp_path: Path) -> None:
-    assert not environments.is_current(tmp_path / "nowhere", "key")
-    assert not environments.is_current(environment(tmp_path / "cut_short", None), "key")
-    without_python = environment(tmp_path / "without_python", "key")
-    (without_python / "bin" / "python").unlink()
-    (without_python / "bin" / "python").symlink_to(tmp_path / "gone")
-    assert not environments.is_current(without_python, "key")
 
 
 def test_where_packages_cannot_be_had_the_tool_and_the_reason_are_named(

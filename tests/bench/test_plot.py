@@ -71,29 +71,6 @@ def test_bars_are_as_long_as_medians_and_stay_within_the_picture() -> None:
         assert 0 < float(one.get("y", "")) < height
 
 
-def test_it_has_colours_for_dark_pages_too() -> None:
-    style = ElementTree.fromstring(plot.picture([run(2)])).findtext(f"{SVG}style") or ""
-    assert "prefers-color-scheme: dark" in style
-    light, dark = style.split("@media")
-    for name in ("--page", "--ink", "--quiet", "--rule", "--own", "--other"):
-        assert f"{name}:" in light
-        assert f"{name}:" in dark
-
-
-@pytest.mark.parametrize(
-    ("most", "expected"),
-    [
-        (0.0, [0.0]),
-        (0.28, [0.0, 0.1, 0.2]),
-        (1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        (14.8, [0.0, 5.0, 10.0]),
-        (2000.0, [0.0, 500.0, 1000.0, 1500.0, 2000.0]),
-    ],
-)
-def test_the_axis_has_round_numbers(most: float, expected: list[float]) -> None:
-    assert plot.ticks(most) == pytest.approx(expected)
-
-
 def test_the_command_writes_the_file(tmp_path: Path) -> None:
     (tmp_path / "bench.json").write_text(json.dumps(run(2)))
     out = tmp_path / "bench.svg"

@@ -69,34 +69,10 @@ def test_a_missed_aim_says_by_how_much() -> None:
     assert "| 2 times as fast as it on Spark's defaults: missed, 0.5 |" in lines_of_table[4]
 
 
-def test_aims_for_each_table_are_reported_for_each() -> None:
-    samples = {"weir": [Sample(20.0, 100, MB)], "textbook": [Sample(80.0, 800, MB)]}
-    (line,) = report.table([Finding("small tables", 50, "tables", samples)], {}).splitlines()[3:4]
-    assert (
-        "| 3 times as fast as the textbook: reached; 1 s a table: reached; 4 jobs a table: reached |"
-    ) in line
-
-
 def test_every_line_that_has_an_aim_is_a_line_of_the_bench() -> None:
     named = "".join(file.read_text() for file in Path(lines.__file__).parent.glob("*.py"))
     for name in aims.AIMS:
         assert f'"{name}"' in named or name in FOUND_BY_NUMBER
-
-
-def test_what_has_no_competitor_has_no_ratio() -> None:
-    lines_of_table = report.table(FINDINGS, MACHINE).splitlines()
-    assert lines_of_table[4] == (
-        "| find nothing new (1,000 changes) | 1 s: reached |  |  | 0.50 (0.50 to 0.50) |  |  | 3 | 10 |"
-    )
-    assert lines_of_table[-1] == "cores 2"
-
-
-def test_of_a_process_of_its_own_only_the_time_is_known() -> None:
-    lines_of_table = report.table(FINDINGS, MACHINE).splitlines()
-    assert (
-        lines_of_table[5]
-        == "| the demo, first time (40 objects) | 75 s: reached |  |  | 70.00 (70.00 to 70.00) |  |  |  |  |"
-    )
 
 
 def test_the_json_has_ratios_medians_and_every_sample() -> None:

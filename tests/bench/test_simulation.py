@@ -11,13 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from bench.simulation.__main__ import simulation
-from bench.simulation.costs import Costs, costs, line_through
-from bench.simulation.walls import walls
+from bench.simulation.costs import Costs, costs
 from bench.simulation.week import (
     Prices,
     Source,
     Work,
-    arriving,
     cores_needed,
     dollars_of_a_day,
     requests_of_a_day,
@@ -98,11 +96,6 @@ def test_costs_are_found_again_in_figures_that_were_made_of_them() -> None:
         assert found.requests[kind] == pytest.approx((first, further))
 
 
-def test_a_line_through_points() -> None:
-    assert line_through([(1, 5), (3, 9)]) == pytest.approx((3, 2))
-    assert line_through([(4, 7)]) == (7, 0)
-
-
 def test_a_window_s_work_is_the_sum_of_its_parts() -> None:
     work = window_work(Source(1e9, record=1_000, tables=4, rows=1e6), COSTS, 1e9)
     assert work.parts() == pytest.approx(
@@ -114,19 +107,6 @@ def test_a_window_s_work_is_the_sum_of_its_parts() -> None:
             "tables": 8,
         }
     )
-
-
-@pytest.mark.parametrize(
-    ("changes", "rows", "seconds", "at_once"),
-    [(112_000, 1e6, 2, 1), (114_000, 1e6, 8, 4), (40, 1.6e6, 2, 1), (40, 1.7e6, 8, 4)],
-)
-def test_tables_with_many_changes_or_rows_are_spark_s_work(
-    changes: int, rows: float, seconds: float, at_once: int
-) -> None:
-    source = Source(1e9, record=1_000, tables=4, rows=rows)
-    work = window_work(source, COSTS, changes * 1_000.0)
-    assert work.tables == pytest.approx(seconds)
-    assert work.at_once == at_once
 
 
 @pytest.mark.parametrize(
@@ -151,14 +131,6 @@ def test_a_window_takes_what_its_work_takes_on_so_many_cores(
     assert seconds_of(work, cores, speedup, COSTS) == pytest.approx(20 + seconds)
     alone = Work({}, 40.0, 1)
     assert seconds_of(alone, cores, speedup, COSTS) == pytest.approx(20 + 40)
-
-
-def test_a_week_s_hours_add_up_to_its_bytes() -> None:
-    source = Source(2.4e12, peak=1.5)
-    hours = [*arriving(source)]
-    assert sum(hours) == pytest.approx(7 * 2.4e12)
-    assert max(hours) == pytest.approx(1.5e11)
-    assert hours.index(max(hours)) == 14
 
 
 def test_an_outage_is_caught_up_and_too_few_cores_never_do_it() -> None:
@@ -204,16 +176,6 @@ def test_money_is_cores_requests_and_bytes() -> None:
     )
 
 
-def test_walls_come_nearest_first_and_one_that_is_never_met_last() -> None:
-    found = walls(Source(1e12), COSTS, 1.7)
-    met = [one.bytes for one in found if one.bytes is not None]
-    assert met == sorted(met)
-    by_name = {one.name: one.bytes for one in found}
-    # 200 large tables a terabyte, four at a time, at two seconds each: 7,160 fill an hour beside the window's 20 s.
-    (of_tables,) = (size for name, size in by_name.items() if "4 tables at a time" in name)
-    assert of_tables == pytest.approx(7_160 / 200 * 1e12, rel=0.02)
-
-
 def test_the_command_says_what_a_measured_day_takes_beside_the_computed_one(tmp_path: Path) -> None:
     file = tmp_path / "bench.json"
     file.write_text(json.dumps(measured()))
@@ -223,16 +185,6 @@ def test_the_command_says_what_a_measured_day_takes_beside_the_computed_one(tmp_
         "| a day of 1,000,000 changes | 43 s measured, 43 s computed: 1.00 times |" in done.output
     )
     assert "| wall, the nearest first | met at |" in done.output
-
-
-def test_a_missing_line_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "bench.json"
-    run = measured()
-    run["lines"] = run["lines"][:1]
-    file.write_text(json.dumps(run))
-    done = CliRunner().invoke(simulation, [str(file), "--speedup", "1.8"])
-    assert done.exit_code == 1
-    assert "no line named like 'checks of a window'" in done.output
 
 
 def test_figures_of_two_kinds_of_machines_are_not_added_up(tmp_path: Path) -> None:

@@ -9,17 +9,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 
 from assets.bronze import from_topics
 from assets.control import decisions, ledger, progress
@@ -29,6 +26,7 @@ from assets.silver.derive import Derived
 from assets.storage.lake import Lake, Layer
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
+from tests.cdc.capture import Capture
 from tests.services.debezium import (
     MARIADB,
     Connector,
@@ -82,45 +80,26 @@ LASTS = frozenset({"last", "last_in_data_collection"})
 
 
 @dataclass
-class Capture:
-    """The database, and the connector that reads it.
+class OfMariaDb(Capture):
+    """A MariaDB, whose log may be purged or begin again.
 
-    ``seen``, ``read``: what has been read of each topic, and up to where.
     ``names_each_place``: whether the connector says of each change where it stands, and not only its transaction.
     """
 
-    broker: Broker
+    schema = "shop"
+    item = ITEM
+    insert = "INSERT IGNORE INTO shop.item(id, name, n) VALUES ({key}, 'new', {number});"
     mariadb: MariaDb
     release: Release
-    folder: Path
     names_each_place: bool
-    rng: Random = field(default_factory=lambda: Random(1))
-    ends: int = 0
-    seen: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    read: dict[str, int] = field(default_factory=dict)
+
+    def run(self, statements: str) -> str:
+        return self.mariadb.run(statements)
 
     def running(self) -> AbstractContextManager[Connector]:
         return running_mariadb_connector(
             self.folder, self.broker, self.mariadb, self.release, SETTINGS
         )
-
-    def written(self, topic: str = ITEM) -> list[dict[str, Any]]:
-        """The payloads of the topic, from its beginning; of tombstones nothing."""
-        found = self.seen.setdefault(topic, [])
-        consumer = Consumer({"bootstrap.servers": self.broker.address, "group.id": "maria"})
-        read = self.read.get(topic, 0)
-        _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)
-        consumer.assign([TopicPartition(topic, 0, read)])
-        while read < end:
-            for one in consumer.consume(end - read, timeout=0.5):
-                value, offset = one.value(), one.offset()
-                assert offset is not None
-                read = offset + 1
-                if isinstance(value, bytes):
-                    found.append(json.loads(value)["payload"])
-        consumer.close()
-        self.read[topic] = read
-        return found
 
     def snapshots(self, topic: str = ITEM) -> list[datetime]:
         """When each snapshot of a table that has come to its end was taken."""
@@ -130,61 +109,11 @@ class Capture:
             if one["source"]["snapshot"] in LASTS
         ]
 
-    def change(self, count: int, *, deletes: bool = True) -> None:
-        """Clients insert, update and delete rows, each in a transaction of its own."""
-        statements = ["USE shop;"]
-        for _ in range(count):
-            key, number = self.rng.randint(1, 400), self.rng.randint(0, 999)
-            kinds = ["update", "update", "insert", *(["delete"] if deletes else [])]
-            statements.append(
-                {
-                    "insert": f"INSERT IGNORE INTO item(id, name, n) VALUES ({key}, 'new', {number});",
-                    "update": f"UPDATE item SET n = {number} WHERE id = {key};",
-                    "delete": f"DELETE FROM item WHERE id = {key};",
-                }[self.rng.choice(kinds)]
-            )
-        self.mariadb.run("\n".join(statements))
-
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Clients change rows all the while."""
-        is_over = False
-
-        def work() -> None:
-            while not is_over:
-                self.change(10)
-                time.sleep(0.05)
-
-        with ThreadPoolExecutor(1) as pool:
-            doing = pool.submit(work)
-            try:
-                yield
-            finally:
-                is_over = True
-            doing.result()
-
-    def asks(self, kind: str) -> None:
-        """Ask for a snapshot by a row in the table of signals."""
-        told = json.dumps({"data-collections": ["shop.item"], "type": kind})
-        self.mariadb.run(
-            f"INSERT INTO shop.signals VALUES ('{kind} {self.ends}', 'execute-snapshot', '{told}');"
-        )
-
     def wait_for_snapshots(self, count: int, connector: Connector) -> None:
         """Wait until so many snapshots are whole, while clients change rows."""
         with self.changing():
             wait_until(lambda: len(self.snapshots()) >= count, connector, 90)
         self.wait_for_end(connector)
-
-    def wait_for_end(self, connector: Connector) -> None:
-        """A last row, and its event in the topic: all before it has been sent."""
-        self.ends += 1
-        mark = f"end {self.ends}"
-        self.mariadb.run(f"INSERT INTO shop.item(id, name) VALUES ({1000 + self.ends}, '{mark}');")
-        wait_until(
-            lambda: any((one["after"] or {}).get("name") == mark for one in self.written()),
-            connector,
-        )
 
     def purge(self) -> None:
         """Remove the log, all but a new file."""
@@ -200,10 +129,6 @@ class Capture:
         said = self.mariadb.run("SELECT unix_timestamp();")
         return datetime.fromtimestamp(int(said), UTC)
 
-    def forget(self) -> None:
-        """Lose the place up to which the connector has read: it begins with a snapshot."""
-        (self.folder / "offsets").unlink()
-
 
 @dataclass
 class Warehouse:
@@ -214,7 +139,7 @@ class Warehouse:
     place: Path
 
     @classmethod
-    def of(cls, capture: Capture, place: Path) -> Warehouse:
+    def of(cls, capture: OfMariaDb, place: Path) -> Warehouse:
         feeds = place / "feeds"
         feeds.mkdir()
         text = FEED.format(address=capture.broker.address, item=ITEM, visit=VISIT)
@@ -265,7 +190,7 @@ class Warehouse:
 
 
 @pytest.fixture
-def capture(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> Iterator[Capture]:
+def capture(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> Iterator[OfMariaDb]:
     version, release = request.param
     if why := lacking(version):
         pytest.skip(why)
@@ -275,11 +200,11 @@ def capture(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> I
         broker.create(topic)
     with new_mariadb(version) as mariadb:
         mariadb.run(TABLES)
-        yield Capture(broker, mariadb, MARIADB[release], folder, version == DEBIANS)
+        yield OfMariaDb(broker, folder, mariadb, MARIADB[release], version == DEBIANS)
 
 
 @pytest.mark.parametrize("capture", [OLD_SERVER, NEW_SERVER], indirect=True, ids=" ".join)
-def test_gold_is_the_database_whatever_is_lost(capture: Capture, tmp_path: Path) -> None:
+def test_gold_is_the_database_whatever_is_lost(capture: OfMariaDb, tmp_path: Path) -> None:
     warehouse = Warehouse.of(capture, tmp_path)
 
     def assert_right() -> None:
@@ -314,7 +239,7 @@ def test_gold_is_the_database_whatever_is_lost(capture: Capture, tmp_path: Path)
         capture.mariadb.run("SET sql_log_bin = 0; UPDATE shop.item SET n = -1 WHERE id < 60;")
         with capture.changing():
             capture.asks("incremental")
-            wait_until(is_quiet(capture), connector)
+            wait_until(capture.is_quiet(4), connector)
         capture.wait_for_end(connector)
         assert_right()
         # A column with a default, which rows have that are in no event since.
@@ -360,7 +285,7 @@ def test_gold_is_the_database_whatever_is_lost(capture: Capture, tmp_path: Path)
 
 @pytest.mark.parametrize("capture", [(VERSION_OF_JAR, "3.3.0.Final")], indirect=True, ids=" ".join)
 def test_a_snapshot_amid_changes_without_a_place_is_told_and_heals_in_an_epoch(
-    capture: Capture, tmp_path: Path
+    capture: OfMariaDb, tmp_path: Path
 ) -> None:
     warehouse = Warehouse.of(capture, tmp_path)
     with capture.running() as connector:
@@ -402,18 +327,6 @@ def test_a_snapshot_amid_changes_without_a_place_is_told_and_heals_in_an_epoch(
     assert made.violations["snapshots_are_in_order"] == 0
     warehouse.bring()
     assert_is_database(warehouse, capture.mariadb)
-
-
-def is_quiet(capture: Capture) -> Callable[[], bool]:
-    """Whether rows of an incremental snapshot have come, and none for a few questions."""
-    seen: list[int] = []
-
-    def ask() -> bool:
-        flags = [one["source"]["snapshot"] for one in capture.written()]
-        seen.append(flags.count("incremental"))
-        return seen[-1] > 0 and len(seen) > 3 and len({*seen[-4:]}) == 1
-
-    return ask
 
 
 def assert_is_database(warehouse: Warehouse, mariadb: MariaDb, *tables: str) -> None:

@@ -1,7 +1,4 @@
-"""A feed of many events, brought to gold by ``weir run`` here or on a cluster, and what gold then holds.
-
-Put here what the tests of a cluster do with Weir. Not here: the cluster (``tests/services/spark_cluster.py``).
-"""
+"""A feed of many events, brought to gold by ``weir run`` here or on a cluster, and what gold then holds."""
 
 from __future__ import annotations
 

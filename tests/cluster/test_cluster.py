@@ -1,8 +1,4 @@
-"""Spark on several hosts, tables in a bucket: the same gold as on one machine, also where a worker is lost.
-
-The hosts are processes on loopback with a core each, whose Python knows neither Weir nor its packages: these reach them
-by the archive. ``make cluster-test`` runs it with 5,000,000 events and compares two workers with one.
-"""
+"""Spark on several hosts, tables in a bucket: the same gold as on one machine, also where a worker is lost."""
 
 from __future__ import annotations
 
@@ -87,11 +83,7 @@ def has_worked(executor: str) -> bool:
 
 @pytest.mark.skipif(not COMPARED, reason="each run takes long: make cluster-test has this one")
 def test_two_workers_share_the_work(
-    cluster: Cluster,
-    folder: Path,
-    store: Store,
-    here: tuple[int, str],
-    took: dict[int, float],
+    cluster: Cluster, folder: Path, store: Store, here: tuple[int, str], took: dict[int, float]
 ) -> None:
     took[2] = on(cluster, folder, store, "two").end()
     print(f"{EVENTS:,} events on two workers, tables in a store: {took[2]:.0f} s", flush=True)
@@ -125,11 +117,7 @@ def test_gold_is_the_same_on_a_cluster_one_worker_of_which_dies(
 
 @pytest.mark.skipif(not COMPARED, reason="each run takes long: make cluster-test has this one")
 def test_one_worker_alone_makes_the_same(
-    cluster: Cluster,
-    folder: Path,
-    store: Store,
-    here: tuple[int, str],
-    took: dict[int, float],
+    cluster: Cluster, folder: Path, store: Store, here: tuple[int, str], took: dict[int, float]
 ) -> None:
     for worker in cluster.workers[1:]:
         worker.kill()

@@ -1,8 +1,4 @@
-"""Dagster on a Postgres, daemon and pages as processes of their own, a topic of a real broker, Spark on a cluster.
-
-A run that the daemon launches reads Kafka by the cluster's executors and writes tables in a bucket; gold is what
-``weir run`` makes of the same topic on one machine. ``make cluster-test`` brings the demo to gold on the cluster, too.
-"""
+"""Dagster on a Postgres, daemon and pages as processes of their own, a topic of a real broker, Spark on a cluster."""
 
 from __future__ import annotations
 

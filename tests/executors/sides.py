@@ -22,7 +22,7 @@ from assets.gold.tables import GoldTable
 from assets.storage.lake import Lake
 from tests.executors.engines import Engine, in_spark
 from tests.executors.warehouses import Due
-from tests.laws.gold.tables_in_memory import Unread
+from tests.laws.gold.in_memory import Unread
 from transforms.gold.folded_rows import MOST_KEYS_SHOWN, FoldMetrics
 
 

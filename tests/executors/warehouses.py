@@ -72,7 +72,7 @@ class Due:
 def models(folder: Path) -> Feed:
     """A feed with tables of all kinds of change, and of all types, laid out as drops, one per window."""
     lines: dict[str, list[object]] = defaultdict(list)
-    for kind in model_histories.EVERY_KIND:
+    for kind in model_histories.KINDS:
         for seed in range(CASES):
             events = model_histories.history(kind, seed, f"{kind}-{seed}", 4 + seed % 20)
             _deliver(lines, events, seed)

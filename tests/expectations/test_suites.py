@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from expectations import suites
+from expectations import silver, suites
+from expectations.feed_rules import as_set, known_rules, silver_rules
+from expectations.rule import judge
 from expectations.suites import BY_VALUE, Answer, Rows, ask, fault_of, typed_arguments
-from transforms.feed.feed import DeclaredExpectation
+from transforms.feed.feed import CheckSetting, DeclaredExpectation, Feed
+from transforms.formats import FORMATS
 
 # Great Expectations and what it imports use names that Python is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -211,3 +218,88 @@ def test_arguments_are_what_their_column_is() -> None:
     assert typed_arguments(kind, {"min_value": "2025-11-20"}, "timestamp") == {
         "min_value": datetime(2025, 11, 20, tzinfo=UTC)
     }
+
+
+NOTHING = {rule.name: 0 for rule in silver.COMMON}
+
+
+def test_a_rule_passes_without_violations_and_fails_with_one() -> None:
+    results = {one.rule.name: one for one in judge(silver.COMMON, NOTHING | {"no_event_twice": 1})}
+    assert [name for name, one in results.items() if not one.passed] == ["no_event_twice"]
+    assert results["no_event_twice"].violations == 1
+
+
+@pytest.mark.parametrize(("found", "passes"), [(0, True), (3, True), (4, False)])
+def test_so_many_violations_as_the_feed_lets_pass_still_pass(found: int, passes: bool) -> None:
+    rules = as_set([silver.NOTHING_QUARANTINED], {"nothing_quarantined": CheckSetting(at_most=3)})
+    (one,) = judge(rules, {"nothing_quarantined": found})
+    assert one.passed is passes
+    assert one.rule.severity == "warning"
+
+
+@pytest.mark.parametrize(
+    ("severity", "found"),
+    [("block", "blocking"), ("fail", "failing"), ("warn", "warning"), (None, "failing")],
+)
+def test_a_feed_sets_a_rules_severity(severity: str | None, found: str) -> None:
+    setting = CheckSetting(severity)  # type: ignore[arg-type]
+    (one,) = as_set([silver.MOST_EVENTS_ARE_IN_TIME], {"most_events_are_in_time": setting})
+    assert one.severity == found
+
+
+def test_a_rule_that_is_off_is_not_judged_and_freshness_only_where_it_is_declared() -> None:
+    feed = Feed("zoo", "arcion_s3_json", "/landing")
+    names = [rule.name for rule in silver_rules(feed)]
+    assert "no_event_twice" in names
+    assert "is_fresh" not in names
+    settings = {
+        "no_event_twice": CheckSetting("off"),
+        "is_fresh": CheckSetting(within=timedelta(hours=2)),
+    }
+    changed = [rule.name for rule in silver_rules(replace(feed, checks=settings))]
+    assert "no_event_twice" not in changed
+    assert "is_fresh" in changed
+
+
+def test_names_of_rules_are_told_apart_in_every_format() -> None:
+    """One name is one key of ``checks`` in a feed file."""
+    for name in FORMATS:
+        known = known_rules(name)
+        assert {*NOTHING} <= {*known}
+        assert len({rule.says for rule in known.values()}) == len(known)
+
+
+def test_threads_may_import_it_side_by_side_where_the_main_module_has_no_file(root: Path) -> None:
+    """A command's first Spark jobs run while a thread imports it; an exit in a thread would go unseen.
+
+    A run that Dagster's daemon launches has no main file, and pyspark would end it as a skipped doctest.
+    """
+    script = (
+        "from threading import Thread\n"
+        "from expectations import suites\n"
+        "got = []\n"
+        "threads = [Thread(target=lambda: got.append(suites.import_gx().__name__)) for _ in range(3)]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join() for thread in threads]\n"
+        "print(*got)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["great_expectations"] * 3, done.stderr[-1000:]
+
+
+def test_what_judges_built_in_rules_and_reads_feed_files_does_not_import_it(root: Path) -> None:
+    """The import takes seconds, and most runs have no need of it."""
+    script = (
+        "import sys\n"
+        "import orchestration.definitions, orchestration.cli.run, assets.quality.checks\n"
+        "from orchestration.feeds.load import load_feeds\n"
+        "from pathlib import Path\n"
+        "load_feeds(Path('feeds'))\n"
+        "print('great_expectations' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "False", done.stderr[-1000:]

@@ -1,8 +1,4 @@
-"""A landing drawn from a seed, and the tables that the oracle expects of its windows.
-
-The histories are those of a MySQL source, with the same difficulties as those of the laws: late, repeated and tied
-events, and in each window a record that was cut off. Not here: the faults (``test_kills`` and the other tests).
-"""
+"""A landing drawn from a seed, and the tables that the oracle expects of its windows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tables of a feed as their readers find them, to compare what several runs made with what one alone makes.
-
-Not here: what the tables should hold (``drawn``), and the processes that write them (``lives``).
-"""
+"""The tables of a feed as their readers find them, to compare what several runs made with what one alone makes."""
 
 from __future__ import annotations
 

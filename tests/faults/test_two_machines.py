@@ -1,9 +1,4 @@
-"""Two machines at one warehouse in S3: one works, and what the other does, stands still or dies at does no harm.
-
-The machines are processes with host names of their own, which bring a small window from the landing to gold without
-Spark (``machine``). Each stops itself at a place between what it reads and what it writes, so that it is known where it
-was. Not here: processes on one machine, whose locks end with them (``test_two_runs``, ``test_kills``).
-"""
+"""Two machines at one warehouse in S3: one works, and what the other does, stands still or dies at does no harm."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Two whole runs at one warehouse in S3 whose tables Spark writes: one stands still or dies, the other takes over.
-
-Each run is ``weir run`` with a JVM of its own. The first one is stopped or killed as a machine would be, Java included,
-some time after it took the lease on a table, which may be in the middle of a job of Spark's. Not here: small windows,
-where the very place is known (``test_two_machines``), and single commits of Spark's (``test_conditional_commits``).
-"""
+"""Two whole runs at one warehouse in S3 whose tables Spark writes: one stands still or dies, the other takes over."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A run as a process of its own, in small steps: ``python -m tests.faults.worker``.
-
-It does what the assets do, without Dagster around it, and writes a line to its journal as each step begins, so that a
-test can end it there. Until the test tells it to go on, it only starts Spark and reads what is there.
-"""
+"""A run as a process of its own, in small steps: ``python -m tests.faults.worker``."""
 
 from __future__ import annotations
 

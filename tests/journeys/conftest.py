@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.journeys.farm import lay_farm
-from tests.journeys.server import LAUNCH, Server, running
+from tests.journeys.server import Backfill, Server, running
 from tests.support.pet_feed import change, drop, lay
 
-BACKFILL_SECONDS = 420
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 PATIENCE = 30_000
 """Milliseconds: a busy machine draws a graph slowly."""
@@ -38,26 +34,6 @@ ASSETS = (
     ("gold", "zoo", "pets"),
     ("gold", "zoo", "keepers"),
 )
-
-STATE = """
-query State($id: String!) {
-  partitionBackfillOrError(backfillId: $id) {
-    ... on PartitionBackfill { status error { message } }
-  }
-  runsOrError(filter: {tags: [{key: "dagster/backfill", value: $id}]}) {
-    ... on Runs { results { runId status tags { key value } } }
-  }
-}
-"""
-
-
-@dataclass(frozen=True)
-class Backfill:
-    """A backfill that is over: its state and its runs, as GraphQL gives them."""
-
-    server: Server
-    status: str
-    runs: list[Any]
 
 
 def lay_zoo(landing: Path) -> None:
@@ -95,9 +71,7 @@ def lay_zoo(landing: Path) -> None:
     lay(
         landing,
         "2025-11-20/06/part_1.json",
-        drop(
-            change("U", 40, cy, {**cy, "name": "not in the backfill"}, table="pets"),
-        ),
+        drop(change("U", 40, cy, {**cy, "name": "not in the backfill"}, table="pets")),
     )
 
 
@@ -121,21 +95,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Ser
 @pytest.fixture(scope="session")
 def backfill(server: Server) -> Backfill:
     """Three windows of every asset, launched as the button on the asset graph does, and waited for."""
-    params = {
-        "assetSelection": [{"path": list(path)} for path in ASSETS],
-        "partitionNames": list(WINDOWS),
-        "title": "three hours at the zoo",
-    }
-    launched = server.ask(LAUNCH, params=params)["launchPartitionBackfill"]
-    assert launched["__typename"] == "LaunchBackfillSuccess", launched
-    deadline = time.monotonic() + BACKFILL_SECONDS
-    while True:
-        state = server.ask(STATE, id=launched["backfillId"])
-        status = state["partitionBackfillOrError"]["status"]
-        if status.startswith("COMPLETED") or status in ("FAILED", "CANCELED"):
-            return Backfill(server, status, state["runsOrError"]["results"])
-        assert time.monotonic() < deadline, f"{state}\n{server.said}"
-        time.sleep(2)
+    return server.backfilled(ASSETS, *WINDOWS)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,4 @@
-"""Dagster as docs/deploy.md starts it: its history in a Postgres, pages and daemon as processes of their own.
-
-Put here what tests of a deployment share. Not here: Dagster as ``make ui`` starts it (``server``).
-"""
+"""Dagster as docs/deploy.md starts it: its history in a Postgres, pages and daemon as processes of their own."""
 
 from __future__ import annotations
 
@@ -16,17 +13,11 @@ from os import environ
 from pathlib import Path
 from typing import Final
 
-from tests.journeys.server import LAUNCH, START_SECONDS, Server, end, is_ready
+from tests.journeys.server import START_SECONDS, Server, end, is_ready
 from tests.services.kafka import free_ports
 from tests.services.postgres import USER, Postgres
 
 DATABASE: Final = "dagster_history"
-SECONDS: Final = 400
-STATE: Final = """
-query State($id: String!) {
-  partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } }
-}
-"""
 
 
 def page_of(root: Path) -> str:
@@ -98,18 +89,4 @@ def bring(server: Server, feed: str, tables: list[str], window: str) -> None:
     layers = ("bronze", "silver", "quarantine", "progress")
     assets = [[layer, feed, f"{feed}_{layer}"] for layer in layers]
     assets += [["gold", feed, name + end] for name in tables for end in ("", "__tombstones")]
-    params = {
-        "assetSelection": [{"path": path} for path in assets],
-        "partitionNames": [window],
-    }
-    launched = server.ask(LAUNCH, params=params)["launchPartitionBackfill"]
-    assert launched["__typename"] == "LaunchBackfillSuccess", launched
-    deadline = time.monotonic() + SECONDS
-    status = "REQUESTED"
-    while not status.startswith("COMPLETED"):
-        assert status not in ("FAILED", "CANCELED"), server.said
-        assert time.monotonic() < deadline, server.said
-        time.sleep(2)
-        answer = server.ask(STATE, id=launched["backfillId"])
-        status = answer["partitionBackfillOrError"]["status"]
-    assert status == "COMPLETED_SUCCESS", server.said
+    assert server.backfilled(assets, window).status == "COMPLETED_SUCCESS", server.said

@@ -1,8 +1,4 @@
-"""A feed whose windows nobody has brought to gold yet: what the journey through the browser begins with.
-
-Three windows of drops of a farm, in the last of which one weight is a word. Not here: the zoo, which is brought to
-gold without a browser (``conftest``).
-"""
+"""A feed whose windows nobody has brought to gold yet: what the journey through the browser begins with."""
 
 from __future__ import annotations
 

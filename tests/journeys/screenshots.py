@@ -1,8 +1,4 @@
-"""``make screenshots``: pictures of the real UI over the demo, and of the pages that Weir makes, for the documentation.
-
-The demo is run into a folder of its own with a Dagster history of its own, the UI is started on it as ``make ui`` does,
-and a headless Chromium goes to each page and writes ``docs/images/<name>.png``. Put a new picture into ``PICTURES``.
-"""
+"""``make screenshots``: pictures of the real UI over the demo, and of the pages that Weir makes."""
 
 from __future__ import annotations
 

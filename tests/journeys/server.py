@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,26 @@ mutation Launch($params: LaunchBackfillParams!) {
 }
 """
 """Asks the pages for a backfill, as their dialog does."""
+STATE = """
+query State($id: String!) {
+  partitionBackfillOrError(backfillId: $id) {
+    ... on PartitionBackfill { status error { message } }
+  }
+  runsOrError(filter: {tags: [{key: "dagster/backfill", value: $id}]}) {
+    ... on Runs { results { runId status tags { key value } } }
+  }
+}
+"""
+BACKFILL_SECONDS = 420
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """A backfill that is over: its state and its runs, as GraphQL gives them."""
+
+    server: Server
+    status: str
+    runs: list[Any]
 
 
 @dataclass(frozen=True)
@@ -52,6 +72,23 @@ class Server:
             answer = json.load(response)
         assert "errors" not in answer, answer["errors"]
         return answer["data"]
+
+    def backfilled(self, assets: Iterable[Sequence[str]], *windows: str) -> Backfill:
+        """Launch these windows of these assets as the button on the asset graph does, and wait for the daemon."""
+        params = {
+            "assetSelection": [{"path": [*path]} for path in assets],
+            "partitionNames": [*windows],
+        }
+        launched = self.ask(LAUNCH, params=params)["launchPartitionBackfill"]
+        assert launched["__typename"] == "LaunchBackfillSuccess", launched
+        deadline = time.monotonic() + BACKFILL_SECONDS
+        while True:
+            state = self.ask(STATE, id=launched["backfillId"])
+            status = state["partitionBackfillOrError"]["status"]
+            if status.startswith("COMPLETED") or status in ("FAILED", "CANCELED"):
+                return Backfill(self, status, state["runsOrError"]["results"])
+            assert time.monotonic() < deadline, f"{state}\n{self.said}"
+            time.sleep(2)
 
 
 READY = """

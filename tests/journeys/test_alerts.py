@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.server import LAUNCH, Server, running
+from tests.journeys.server import Server, running
 from tests.services.receiver import Receiver, running_receiver
 from tests.support.pet_feed import change, drop, lay
 
@@ -29,13 +29,6 @@ ASSETS = (
     ("quarantine", "zoo", "zoo_quarantine"),
     ("gold", "zoo", "pets"),
 )
-RUNS = """
-query Runs($id: String!) {
-  runsOrError(filter: {tags: [{key: "dagster/backfill", value: $id}]}) {
-    ... on Runs { results { runId status tags { key value } } }
-  }
-}
-"""
 TICKS = """
 {
   sensorOrError(sensorSelector: {
@@ -86,27 +79,12 @@ def wait_for_ticks(server: Server, number: int) -> list[Any]:
     return found
 
 
-def failed_run(server: Server) -> Any:
-    """A run of the window, launched as a backfill from the pages, that is over and has failed."""
-    params = {"assetSelection": [{"path": [*path]} for path in ASSETS], "partitionNames": [WINDOW]}
-    launched = server.ask(LAUNCH, params=params)["launchPartitionBackfill"]
-    assert launched["__typename"] == "LaunchBackfillSuccess", launched
-    deadline = time.monotonic() + SECONDS
-    while True:
-        runs = server.ask(RUNS, id=launched["backfillId"])["runsOrError"]["results"]
-        if runs and all(run["status"] in ("FAILURE", "SUCCESS") for run in runs):
-            (run,) = runs
-            return run
-        assert time.monotonic() < deadline, f"{runs}\n{server.said}"
-        time.sleep(1)
-
-
 def test_one_message_tells_of_a_run_that_the_daemon_has_run(
     server: Server, receiver: Receiver
 ) -> None:
     # What ended before the sensor's first look is nobody's business any more.
     wait_for_ticks(server, 1)
-    run = failed_run(server)
+    (run,) = server.backfilled(ASSETS, WINDOW).runs
     # The tick that tells of it, and one more, which has nothing to tell.
     found = wait_for_ticks(server, len(ticks(server)) + 2)
     assert [tick["error"] for tick in found] == [None] * len(found)

@@ -1,9 +1,4 @@
-"""A morning with the UI, in a real browser on the real daemon: one story, whose steps go on from each other.
-
-Three windows are launched and seen to finish, the check that did not pass is opened, the record behind it is repaired
-and replayed, and the report and Data Docs are opened. What is pressed is what a person presses; the commands are those
-of docs/quarantine.md. Not here: what each page shows of a feed that has run (``test_ui``).
-"""
+"""A morning with the UI, in a real browser on the real daemon: one story, whose steps go on from each other."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a source may call its things, on a page of Dagster's in a real browser: text, and nothing that is fetched.
-
-Not here: that Markdown keeps all of every text (``tests/transforms/display/test_markdown``), and foreign pages
-(``test_guarded_pages``).
-"""
+"""What a source may call its things, on a page of Dagster's in a real browser: text, and nothing that is fetched."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ NAMES = (
 )
 CODE = f"""
 import dagster as dg
-from transforms.display import markdown
+from transforms import display
 
 NAMES = {NAMES!r}
 
@@ -36,9 +32,9 @@ NAMES = {NAMES!r}
 def raw(): ...
 
 @dg.asset(
-    description=markdown.bullets([*NAMES, "the end of the list"])
-    + "\\n\\n" + markdown.table(["name", NAMES[0]], [[one, one] for one in NAMES])
-    + "\\n\\n" + markdown.code_block("\\n".join(NAMES))
+    description=display.bullets([*NAMES, "the end of the list"])
+    + "\\n\\n" + display.table(["name", NAMES[0]], [[one, one] for one in NAMES])
+    + "\\n\\n" + display.code_block("\\n".join(NAMES))
 )
 def written_by_weir(): ...
 

@@ -81,32 +81,6 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
     assert "bronze was read by the hour" in changed.err.splitlines()[-1]
 
 
-OF_SHOP = "SELECT id, name AS person FROM gold.mine.customers ORDER BY id"
-OF_CLINIC = "SELECT id, patient AS person FROM gold.mine.visits ORDER BY id"
-
-
-@pytest.mark.parametrize(
-    ("drops", "query", "person"),
-    [("shop", OF_SHOP, "Ada Lindqvist"), ("clinic", OF_CLINIC, "Ngozi")],
-    ids=["arcion", "debezium"],
-)
-def test_drops_of_ones_own_come_to_gold_by_two_commands(
-    root: Path, tmp_path: Path, drops: str, query: str, person: str
-) -> None:
-    """A folder of Arcion's drops, and one of Debezium's: nothing is typed but the commands of the README."""
-    shutil.copytree(root / "demo" / drops, tmp_path / "drops")
-    written = weir(tmp_path, "onboard", "drops", "--name", "mine")
-    assert written.code == 0, written.err
-    assert written.err.splitlines()[-1] == "Try next: weir run --feed mine"
-    checked = weir(tmp_path, "feeds", "check")
-    assert checked.out.startswith("mine: ok"), checked.out
-    ran = weir(tmp_path, "run", "--feed", "mine")
-    assert ran.code == 0, ran.err
-    assert "made no gold" not in ran.out
-    asked = weir(tmp_path, "query", "--format", "jsonl", query)
-    assert json.loads(asked.out.splitlines()[0]) == {"id": 1, "person": person}, asked.err
-
-
 def test_the_commands_of_the_readme_bring_drops_to_gold_as_they_stand(
     root: Path, tmp_path: Path
 ) -> None:

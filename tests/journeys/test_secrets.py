@@ -1,9 +1,4 @@
-"""Secrets of the environment are in nothing that Weir prints or keeps, after commands that end well and that fail.
-
-Looked through are: what commands print, Dagster's history, the tables and everything else in the warehouse, metrics,
-and Spark's event log with its settings and plans, which is what Dagster's and Spark's pages show. What is compressed is
-looked through as it was before: the cells of tables, Dagster's snapshots, what Spark hands to its tasks in an option.
-"""
+"""Secrets of the environment are in nothing that Weir prints or keeps, after commands that end well and that fail."""
 
 from __future__ import annotations
 

@@ -73,34 +73,17 @@ def test_a_page_is_read_as_files_to_save_and_commands_to_type() -> None:
 
 
 @pytest.mark.parametrize(
-    "expected",
-    [
-        "  one: 3 rows, in 17 s\n",
-        "starting\n…\n  two: 4 …\n",
-        "…\n  one: …\n…",
-        "starting\n  one: …\n",
-    ],
-)
-def test_what_was_printed_is_found(expected: str) -> None:
-    assert missing(expected, PRINTED) is None
-
-
-def test_gold_tables_may_be_done_in_any_order() -> None:
-    page = "  gold.a.b: 1 row\n  gold.a.c: 2 rows\n"
-    assert missing(page, "  gold.a.c: 2 rows\n  gold.a.b: 1 row\n") is None
-    assert missing(page, "  gold.a.c: 2 rows\n  gold.a.b: 3 rows\n") == "  gold.a.b: 1 row"
-
-
-@pytest.mark.parametrize(
     ("expected", "lost"),
     [
+        ("  one: 3 rows, in 17 s\n", None),
+        ("starting\n…\n  two: 4 …\n", None),
         ("  one: 4 rows, in 5 s\n", "  one: 4 rows, in N s"),
         ("starting\n  two: 4 rows\n", "  two: 4 rows"),
         ("  two: 4 rows\n…\n  one: …\n", "  one: …"),
         ("…\nended\n", "ended"),
     ],
 )
-def test_what_was_not_printed_there_is_named(expected: str, lost: str) -> None:
+def test_what_was_not_printed_there_is_named(expected: str, lost: str | None) -> None:
     assert missing(expected, PRINTED) == lost
 
 

@@ -1,15 +1,21 @@
-"""What a person sees in the UI after a backfill: the asset graph, windows, checks and metadata, in a real browser."""
+"""A range of windows, backfilled on the real daemon: gold is right, and what a person sees of it in a real browser."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
 from urllib.parse import urlsplit
 
+import dagster as dg
 import pytest
+from deltalake import DeltaTable
 from playwright.sync_api import Page, expect
 
-from tests.journeys.conftest import Backfill
-from tests.journeys.server import Server
+from assets.storage.lake import Layer
+from orchestration.resources import lake_of
+from tests.journeys.conftest import WINDOWS
+from tests.journeys.server import Backfill, Server
 from tests.support.listening import are_loopback, of_session, session_at
 
 pytestmark = pytest.mark.journey
@@ -82,3 +88,43 @@ def test_schedule_and_sensor_wait_for_a_person_to_turn_them_on(page: Page) -> No
         expect(page.get_by_text(name, exact=True)).to_be_visible()
     assert page.get_by_role("checkbox").count() >= 2
     assert page.get_by_role("checkbox", checked=True).count() == 0
+
+
+def test_a_range_of_windows_is_one_run_that_succeeds(backfill: Backfill) -> None:
+    assert backfill.status == "COMPLETED_SUCCESS", backfill.server.said
+    assert [run["status"] for run in backfill.runs] == ["SUCCESS"]
+
+
+def test_gold_is_the_state_after_the_windows_that_were_asked_for(backfill: Backfill) -> None:
+    pets = rows(backfill, Layer.GOLD, "pets", ["id", "name", "weight"])
+    assert pets == [(1, "Ava", Decimal("3.50")), (3, "Cy", None)]
+    assert rows(backfill, Layer.GOLD, "keepers", ["id", "name"]) == [(7, "Mo"), (8, "Nik")]
+    assert rows(backfill, Layer.GOLD, "pets__tombstones", ["id"]) == [(2,)]
+    refused = rows(backfill, Layer.QUARANTINE, None, ["window", "reason"])
+    assert refused == [("2025-11-20T05", "damaged_record")]
+
+
+def rows(backfill: Backfill, layer: Layer, table: str | None, columns: list[str]) -> list[Any]:
+    """These columns of all rows of a table, in their order, read without Spark."""
+    found = DeltaTable(lake_of(str(backfill.server.warehouse)).path(layer, "zoo", table))
+    return sorted(
+        tuple(row.values()) for row in found.to_pyarrow_table(columns=columns).to_pylist()
+    )
+
+
+def test_partitions_and_checks_are_recorded(backfill: Backfill) -> None:
+    with dg.DagsterInstance.from_config(str(backfill.server.home)) as instance:
+        made = instance.get_materialized_partitions(dg.AssetKey(["gold", "zoo", "pets"]))
+        assert made == set(WINDOWS)
+        records = instance.get_records_for_run(
+            backfill.runs[0]["runId"], of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION
+        ).records
+        checks = [
+            record.event_log_entry.dagster_event.asset_check_evaluation_data  # type: ignore[union-attr]
+            for record in records
+        ]
+    passed = {(check.asset_key.path[0], check.check_name): check.passed for check in checks}
+    assert passed["silver", "accounting_is_exact"]
+    assert passed["gold", "one_row_per_key"]
+    assert passed["silver", "exists_flags_agree_with_operation"]
+    assert not passed["silver", "nothing_quarantined"]

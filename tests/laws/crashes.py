@@ -1,8 +1,4 @@
-"""Runs that end between two commits: the process stops where a chosen table is to be written.
-
-Every method of the classes that write tables stops it, so that a new way to write one cannot be overlooked. Not here:
-kills of whole processes at random moments (``tests/faults``).
-"""
+"""Runs that end between two commits: the process stops where a chosen table is to be written."""
 
 from __future__ import annotations
 

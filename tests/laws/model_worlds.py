@@ -1,26 +1,69 @@
-"""Worlds of many histories in the same tables, the oracle's rows for them, and the rows that the tables have.
-
-Not here: runs, and the laws that compare the two (``test_model_laws``).
-"""
+"""Worlds of many histories in the same tables, the oracle's rows for them, and the rows that the tables have."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from assets.gold.plan import plan_of
+from assets.maintenance import compaction
+from assets.maintenance.plan import Plan
 from assets.storage.lake import Lake, Layer
-from tests.laws.compacting import Compacted
 from tests.laws.drawn import model_histories
-from tests.laws.oracle.oracle import Event, Key, current, visible
+from tests.laws.oracle.event import Event, Key, LogPosition, event_id
+from tests.laws.oracle.event import Table as Shape
+from tests.laws.oracle.oracle import current, visible
+from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
+
+
+def compact(lake: Lake, feed: Feed, compaction_watermark: LogPosition) -> None:
+    """Compact every table of the feed up to this position, whatever the feed says of retention."""
+    for name, table in feed.tables.items():
+        plan = Plan(None, CompactionWatermark(compaction_watermark), ())
+        compaction.with_history(lake, plan_of(lake, feed, table, name, []), plan, dry_run=False)
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """What a compaction watermark means for events: ``known`` are those that were there when it was drawn, by id."""
+
+    compaction_watermark: LogPosition
+    known: frozenset[str]
+
+    @classmethod
+    def of(cls, compaction_watermark: LogPosition, delivered: list[Event]) -> Compacted:
+        """Drawn when these had been delivered."""
+        below = (
+            event for event in delivered if is_covered(event.log_position, compaction_watermark)
+        )
+        return cls(compaction_watermark, frozenset(map(event_id, below)))
+
+    def is_too_late(self, event: Event) -> bool:
+        """True for what should have come before the compaction watermark was drawn."""
+        return (
+            is_covered(event.log_position, self.compaction_watermark)
+            and event_id(event) not in self.known
+        )
+
+    def is_known(self, event: Event) -> bool:
+        """True for repeats of what is in the base."""
+        return event_id(event) in self.known
+
+
+def is_covered(log_position: LogPosition, compaction_watermark: LogPosition) -> bool:
+    """True at or below the compaction watermark."""
+    return log_position <= compaction_watermark[: len(log_position)]
+
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 """The number of the first history: the same one draws the same."""
@@ -168,3 +211,63 @@ def assert_same(actual: Outcome, expected: Outcome, where: str) -> None:
             f"{key}\n  gold   {one.get(key)}\n  oracle {other.get(key)}" for key in differing[:5]
         )
         assert not differing, f"{where}: {len(differing)} of {len(keys)} {what} differ:\n{shown}"
+
+
+Status = dict[Key, tuple[object, ...]]
+"""The rows that stand at a position: their values, and the change that they are from."""
+Version = tuple[Key, LogPosition, LogPosition | None, tuple[object, ...]]
+
+
+def oracle_as_of(events: Iterable[Event], log_position: LogPosition, shape: Shape) -> Status:
+    """What the oracle says of the events up to a position."""
+    state = current([event for event in events if event.log_position <= log_position], shape)
+    return {
+        key: (*(row.values[name] for name in shape.columns), list(row.log_position), row.event_id)
+        for key, row in state.rows.items()
+    }
+
+
+def versions_by_case(lake: Lake, feed: Feed, name: str) -> dict[str, list[Version]]:
+    """The versions that the history has, by case."""
+    table = feed.tables[name]
+    history = lake.table(Layer.GOLD, feed.name, f"{name}__history").read()
+
+    def plain(column: str) -> Column:
+        of_days = table.columns[column] in ("date", "timestamp")
+        value = F.col(f"`{column}`")
+        return (value.cast("string") if of_days else value).alias(column)
+
+    own = ("_weir_valid_from", "_weir_valid_to", "_weir_began_by")
+    found: dict[str, list[Version]] = defaultdict(list)
+    for row in history.select(*map(plain, table.columns), *own).collect():
+        key = tuple(None if row[part] is None else str(row[part]) for part in table.key)
+        begins, ends = row["_weir_valid_from"], row["_weir_valid_to"]
+        standing = (*(row[column] for column in table.columns), begins, row["_weir_began_by"])
+        until = None if ends is None else tuple(ends)
+        found[str(row["case_id"])].append((key, tuple(begins), until, standing))
+    return found
+
+
+def as_of(versions: Iterable[Version], log_position: LogPosition) -> Status:
+    """The versions that stand at a position: begun by then, and not ended."""
+    return {
+        key: standing
+        for key, begins, ends, standing in versions
+        if begins <= log_position and (ends is None or ends > log_position)
+    }
+
+
+def assert_same_at_every_position(
+    versions: Mapping[str, list[Version]], events: Mapping[str, list[Event]], shape: Shape
+) -> int:
+    """Compare both at every position of these cases; returns how many positions there were."""
+    compared = 0
+    for case, of_case in events.items():
+        for log_position in sorted({event.log_position for event in of_case}):
+            found, expected = (
+                as_of(versions[case], log_position),
+                oracle_as_of(of_case, log_position, shape),
+            )
+            assert found == expected, f"{case} as of {log_position}"
+            compared += 1
+    return compared

@@ -23,17 +23,19 @@ from assets.gold import apply
 from assets.silver import derive
 from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
-from tests.laws import asof, compacting
-from tests.laws.compacting import Compacted
 from tests.laws.crashes import killed_at
 from tests.laws.drawn import model_format, model_histories
 from tests.laws.model_worlds import (
     SEED,
     WINDOWS,
     WITH_HISTORY,
+    Compacted,
     World,
     assert_same,
+    assert_same_at_every_position,
+    compact,
     found,
+    versions_by_case,
     world,
 )
 from tests.laws.oracle.oracle import event_id
@@ -139,7 +141,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     agrees(lake, drawn, made, torn, {*order[:3]}, None)
     compacted: Compacted | None = None
     if kind not in KEEP_HISTORY:
-        compacting.compact(lake, feed, COMPACTION_WATERMARK)
+        compact(lake, feed, COMPACTION_WATERMARK)
         compacted = Compacted.of(COMPACTION_WATERMARK, drawn.of_windows(order[:3]))
     # The last run repeats a window that an earlier one had.
     made = run(lake, feed, last)
@@ -158,8 +160,8 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     if kind == WITH_HISTORY:
         arrived = drawn.by_case(WITH_HISTORY, compacted)
         some = {case: arrived[case] for case in sorted(arrived)[::EVERY]}
-        versions = asof.versions_by_case(lake, feed, WITH_HISTORY)
-        compared = asof.assert_same_at_every_position(versions, some, model_histories.TABLES[kind])
+        versions = versions_by_case(lake, feed, WITH_HISTORY)
+        compared = assert_same_at_every_position(versions, some, model_histories.TABLES[kind])
         record_property("laws", f"{kind}: history as of {compared:,} positions")
 
     rebuilt = lake_of(str(tmp_path / "rebuilt")).by(executor)

@@ -1,9 +1,4 @@
-"""A law of repairing: a record that was damaged and then repaired to what it was makes gold what it would have been.
-
-Random histories of every kind of change share their tables, as in ``test_model_laws``. Of every history one record is
-damaged in its landing. Windows come in any order, the records are repaired at two moments in between, and in the end
-gold is that of the landing that was never damaged. All of it is done in this process, without Spark.
-"""
+"""A law of repairing: a record that was damaged and then repaired to what it was makes gold what it would have been."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The laws over drawn histories of YugabyteDB's tablets, in both forms, over several windows.
-
-Transactions extend over several responses and windows, deliveries repeat, and windows are read in a drawn order: after
-every run gold is what the oracle expects of the windows read so far, and at the end it has the database's rows.
-"""
+"""The laws over drawn histories of YugabyteDB's tablets, in both forms, over several windows."""
 
 from __future__ import annotations
 
@@ -34,27 +30,17 @@ Meaning = tuple[str, str, list[Event]]
 """A response: the window that it comes in, its JSON, and its records in the oracle's words."""
 
 
-def of_sdk(seed: int) -> tuple[list[Meaning], Rows]:
-    """A history of two tablets in the CDC SDK's form, and the rows at its end."""
-    history = yugabyte_histories.History(seed)
+FORMS = {"yugabyte": yugabyte_histories.History, "yugabyte_xcluster": xcluster_histories.History}
+
+
+def drawn_of(form: str, seed: int) -> tuple[list[Meaning], Rows]:
+    """A history, two tablets in the CDC SDK's form or one in xCluster's, and the rows at its end."""
+    history = FORMS[form](seed)
     responses = [
         (window, history.document(records, tablet), history.events(tablet, records))
         for window, tablet, records in history.delivered(WINDOWS)
     ]
     return responses, {key: tuple(row[name] for name in TYPES) for key, row in history.rows.items()}
-
-
-def of_xcluster(seed: int) -> tuple[list[Meaning], Rows]:
-    """A history of one tablet in xCluster's form, and the rows at its end."""
-    history = xcluster_histories.History(seed)
-    responses = [
-        (window, history.document(records, tablet), history.events(tablet, records))
-        for window, tablet, records in history.delivered(WINDOWS)
-    ]
-    return responses, {key: tuple(row[name] for name in TYPES) for key, row in history.rows.items()}
-
-
-FORMS = {"yugabyte": of_sdk, "yugabyte_xcluster": of_xcluster}
 
 
 class World:
@@ -66,7 +52,7 @@ class World:
         lines: dict[str, list[str]] = {window: [] for window in WINDOWS}
         for seed in range(SEED, SEED + HISTORIES):
             of_case: dict[str, list[Event]] = {window: [] for window in WINDOWS}
-            responses, rows = FORMS[form](seed)
+            responses, rows = drawn_of(form, seed)
             for window, line, events in responses:
                 lines[window].append(line)
                 of_case[window] += events
@@ -94,10 +80,7 @@ class World:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_gold_is_the_database_whatever_the_windows_and_their_order(
-    spark: SparkSession,
-    tmp_path: Path,
-    record_property: Callable[[str, object], None],
-    form: str,
+    spark: SparkSession, tmp_path: Path, record_property: Callable[[str, object], None], form: str
 ) -> None:
     """Laws 1 (order-free), 2 (redelivery), 3 (accounting), 4 (no resurrection) and 6 (commit first)."""
     folder = tmp_path / "landing"

@@ -1,9 +1,4 @@
-"""What a recording's events say by a named rule of order alone: no code of the product, a sort and a fold.
-
-A rule says where an event stands. Events are sorted by that and folded by key, or counted as a bag where a table has
-none. What comes out is compared with the rows of SELECT, so that a new release of a connector is judged before anybody
-asks what Weir makes of it.
-"""
+"""What a recording's events say by a named rule of order alone: no code of the product, a sort and a fold."""
 
 from __future__ import annotations
 

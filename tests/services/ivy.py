@@ -1,8 +1,4 @@
-"""Java programs for tests: their jars with all dependencies, fetched once by the Ivy that pyspark carries.
-
-They are kept beside the environment, as Delta's are (``orchestration/spark/jars``), so that ``make clean`` removes
-them.
-"""
+"""Java programs for tests: their jars with all dependencies, fetched once by the Ivy that pyspark carries."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A real Kafka broker for tests: Apache Kafka in KRaft mode, one process on loopback, in a folder that is thrown away.
-
-It listens three times: without any security, with SASL/PLAIN, and with TLS. It can be stopped, killed and started again
-with its data and its ports.
-"""
+"""A real Kafka broker for tests: Apache Kafka in KRaft mode, one process on loopback, in a folder that goes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Real MariaDBs for tests, each one process on loopback in a folder that is thrown away.
-
-One is Debian's, a newer one comes in a jar. They write their log row by row, so that changes can be read from it, and
-have a user that may do so.
-"""
+"""Real MariaDBs for tests, each one process on loopback in a folder that is thrown away."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A real Postgres for tests: Debian's, one process on loopback, in a folder that is thrown away.
-
-It writes its log so that changes can be read from it (``wal_level=logical``).
-"""
+"""A real Postgres for tests: Debian's, one process on loopback, in a folder that is thrown away."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A real Spark cluster for tests: pyspark's own standalone master and workers, each a process on loopback.
 
 The workers' Python is the first of its version on the path that is not this environment's, so that tasks find Weir and
-its packages only if these reach them. Not here: the session that uses the cluster (``orchestration/spark``).
+its packages only if these reach them.
 """
 
 from __future__ import annotations

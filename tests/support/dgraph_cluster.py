@@ -1,9 +1,4 @@
-"""A Dgraph cluster in plain Python, which shares no code with the packages, and deliveries of its stream.
-
-The cluster has values of a node's predicate, single or many, and commits that change them. The delivery is drawn, too:
-where a restart sends commits again and a crash cuts them, how the lines are cut into files, and how the files are
-named.
-"""
+"""A Dgraph cluster in plain Python, which shares no code with the packages, and deliveries of its stream."""
 
 from __future__ import annotations
 
@@ -44,11 +39,7 @@ def cluster_feed() -> Feed:
     }
     feed = Feed("golden", "dgraph", "/nowhere", predicates=predicates)
     return Feed(
-        "golden",
-        "dgraph",
-        "/nowhere",
-        predicates=predicates,
-        tables=FORMATS["dgraph"].tables(feed),
+        "golden", "dgraph", "/nowhere", predicates=predicates, tables=FORMATS["dgraph"].tables(feed)
     )
 
 

@@ -1,8 +1,4 @@
-"""The drops of all golden cases of a format in one landing, each case in a window of its own.
-
-So the tables that the real assets make of them can be compared with the results of the same functions in one process.
-Not here: what a case is, and what it must become (``tests/transforms/formats/test_golden``).
-"""
+"""The drops of all golden cases of a format in one landing, each case in a window of its own."""
 
 from __future__ import annotations
 

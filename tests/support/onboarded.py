@@ -1,7 +1,4 @@
-"""A landing that is onboarded as the command does it, step by step: what was recognised, proposed and previewed.
-
-Not here: what the command prints (``tests/orchestration/cli/feed_files``).
-"""
+"""A landing that is onboarded as the command does it, step by step: what was recognised, proposed and previewed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A small graph store that writes messages as TigerGraph would: plain Python that shares no code with the packages.
-
-It keeps its vertices in up to three partitions, each with tids of its own. Not here: what the messages mean for gold
-(``tests/laws/events/tigergraph``).
-"""
+"""A small graph store that writes messages as TigerGraph would: plain Python that shares no code with the packages."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from random import Random
 
 from bench.made import changes, drops, row
 from transforms.feed.feed import Feed
@@ -43,16 +42,6 @@ def test_every_change_starts_from_what_the_one_before_it_left() -> None:
         stands[one.id] = one.after
 
 
-def test_keys_are_skewed_and_scattered() -> None:
-    rng = Random(1)
-    counts = Counter(changes.skewed(rng, 10_000) for _ in range(20_000))
-    hottest = [key for key, _ in counts.most_common(100)]
-    assert all(0 <= key < 10_000 for key in counts)
-    assert counts.most_common(1)[0][1] > 500
-    assert sum(counts[key] for key in hottest) > 20_000 * 0.15
-    assert len({key // 1000 for key in hottest}) == 10
-
-
 def test_a_drop_is_whole_records_of_its_format(tmp_path: Path) -> None:
     some = list(changes.drawn(rows=100, count=50, seed=2))
     size = drops.lay(tmp_path, "item", some)
@@ -65,12 +54,6 @@ def test_a_drop_is_whole_records_of_its_format(tmp_path: Path) -> None:
     assert [record.defect for record in records] == [None] * 50
     assert first["tableName"]["name"] == "item"
     assert set(first["after"]) == set(row.COLUMNS)
-
-
-def test_small_tables_share_their_objects(tmp_path: Path) -> None:
-    drops.lay_small(tmp_path, drops.small_names(3), seed=1)
-    files = sorted(path for path in tmp_path.rglob("*.json"))
-    assert [len(file.read_text().splitlines()) for file in files] == [300, 60]
 
 
 def test_time_rises_with_the_position_through_the_largest_day() -> None:

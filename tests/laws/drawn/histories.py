@@ -9,10 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
-from tests.laws.drawn.ties import tied_links
 from tests.laws.oracle.oracle import Event, Image, LogPosition
+
+
+def tied_links(
+    rng: Random, row: Callable[[], Image], some: Callable[[], Image], narrow: Callable[[], Image]
+) -> list[tuple[Image, Image]]:
+    """Updates of one row at one position: a chain of images, two, one that returns, or none."""
+    length = rng.randint(2, 5)
+    images = [row()]
+    images += [images[0] | some() for _ in range(length)]
+    shape = rng.choice(["chain", "partial chain", "two chains", "return", "fork"])
+    if shape == "partial chain":
+        images = [narrow() for _ in images]
+    if shape == "return":
+        images[-1] = images[0]
+    links = [(images[0] if shape == "fork" else old, new) for old, new in pairwise(images)]
+    if shape == "two chains":
+        links.pop(length // 2)
+    return links
+
 
 KEY_COLUMNS = ["case_id", "id"]
 COLUMN_TYPES = {
@@ -40,7 +59,35 @@ Drawable = Mapping[str, Sequence[str]]
 """The columns beside the key, each with the values that it may have."""
 
 
-class _Source:
+class Rows:
+    """What a source of one case draws for its rows, which it remembers, so that most before-images are true."""
+
+    rng: Random
+    case: str
+    rows: dict[str, Image]
+    values: Drawable
+
+    def key(self, identifier: str) -> Image:
+        return {"case_id": self.case, "id": identifier}
+
+    def full(self, identifier: str) -> Image:
+        """A row with a value, or a null, in every column."""
+        return self.key(identifier) | {column: self.value(column) for column in self.values}
+
+    def row(self, identifier: str) -> Image:
+        """The row as it is, or an invented one: changes of rows never seen do come."""
+        return dict(self.rows.get(identifier) or self.full(identifier))
+
+    def value(self, column: str) -> str | None:
+        return None if self.rng.random() < 0.2 else self.rng.choice(self.values[column])
+
+    def some(self, at_least: int = 1) -> Image:
+        """New values for some columns."""
+        columns = self.rng.sample(list(self.values), self.rng.randint(at_least, len(self.values)))
+        return {column: self.value(column) for column in columns}
+
+
+class _Source(Rows):
     """A source of one case that remembers its rows, so that most before-images are true."""
 
     def __init__(self, rng: Random, *, case: str, kind: str, table: str, values: Drawable) -> None:
@@ -137,25 +184,6 @@ class _Source:
         row = self.rows.pop(old_id, self.key(new_id) | dict.fromkeys(self.values))
         if operation != "delete":
             self.rows[new_id] = row | new
-
-    def key(self, identifier: str) -> Image:
-        return {"case_id": self.case, "id": identifier}
-
-    def full(self, identifier: str) -> Image:
-        """A row with a value, or a null, in every column."""
-        return self.key(identifier) | {column: self.value(column) for column in self.values}
-
-    def row(self, identifier: str) -> Image:
-        """The row as it is, or an invented one: changes of rows never seen do come."""
-        return dict(self.rows.get(identifier) or self.full(identifier))
-
-    def value(self, column: str) -> str | None:
-        return None if self.rng.random() < 0.2 else self.rng.choice(self.values[column])
-
-    def some(self, at_least: int = 1) -> Image:
-        """New values for some columns."""
-        columns = self.rng.sample(list(self.values), self.rng.randint(at_least, len(self.values)))
-        return {column: self.value(column) for column in columns}
 
     def part_of(self, image: Image) -> Image:
         return {column: image[column] for column in image if self.rng.random() < 0.5}

@@ -1,8 +1,4 @@
-"""A source format of the tests' own: its records spell the change model out, so that all of it can be drawn.
-
-It is registered for these tests only. Whether a vendor's format reads its records right is tested by the golden cases;
-what becomes of events of every kind, by the laws.
-"""
+"""A source format of the tests' own: its records spell the change model out, so that all of it can be drawn."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Histories of every kind that the change model knows, drawn from a seed, one case each.
-
-A history concerns nothing beyond its ``case_id``, so that thousands of them fit into one table. What one kind of source
-does is in ``kinds``, one module each.
-"""
+"""Histories of every kind that the change model knows, drawn from a seed, one case each."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from tests.laws.drawn.histories import deliveries
 from tests.laws.kinds import account, graph, item, log, replica, stock, triple
 from tests.laws.oracle.oracle import Event, Table
 
-__all__ = ["EVERY_KIND", "KINDS", "TABLES", "deliveries", "history", "to_record"]
+__all__ = ["KINDS", "TABLES", "deliveries", "history", "to_record"]
 
 # The tables that each kind of source has.
 KINDS: dict[str, tuple[str, ...]] = {
@@ -23,9 +19,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "log": ("log",),
     "account": ("account", "card"),
     "stock": ("stock",),
+    "replica": ("replica",),
 }
-# Real tables meet replicas in the files of Cassandra (``test_laws``).
-EVERY_KIND = {**KINDS, "replica": ("replica",)}
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (

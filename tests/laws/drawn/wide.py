@@ -1,7 +1,6 @@
 """A wider table than that of ``histories``, with values that an inexact reader would change.
 
-The text that silver has of each value is written down by hand: it shares no code with the packages. Not here: what is
-done to rows of such a table (``histories``).
+The text that silver has of each value is written down by hand: it shares no code with the packages.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Dgraph clusters whose stream was partly sent again, cut into files, and landed in several windows.
-
-What an event means for the one table of triples is written down here a second time, by hand. Not here: the cluster
-(``tests/support/dgraph_cluster``).
-"""
+"""Dgraph clusters whose stream was partly sent again, cut into files, and landed in several windows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Which histories are drawn for each format, and under which feeds.
 
 Half of a format's histories belong to a feed that takes everything at once. The other half belong to one that holds
-deletes of whole tables, and whose tables are compacted up to a compaction watermark. Not here: how each format is drawn
-(``logs``, ``dgraph``, ``tigergraph``, ``yugabyte``, ``yugabyte_xcluster``).
+deletes of whole tables, and whose tables are compacted up to a compaction watermark.
 """
 
 from __future__ import annotations

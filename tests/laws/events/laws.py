@@ -1,8 +1,7 @@
 """The laws of events, each over what was drawn and what the product made of it.
 
 Accounting: every event of every window is counted once, under its outcome. Redelivery: an event is one event however
-often, in whatever spelling and order it comes. Exactness: silver holds what the source had. Not here: what is drawn
-(``drawing``).
+often, in whatever spelling and order it comes. Exactness: silver holds what the source had.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Histories of tables with a log, as Arcion and Debezium write them: each record's text, and what it means.
-
-A block of histories shares its windows and objects, so that many cases are next to each other, distinguished by their
-key alone. Not here: the histories (``histories``), how an event is printed (``rendering``, ``rendering_kafka``), and
-records that are no change of a row (``strays``).
-"""
+"""Histories of tables with a log, as Arcion and Debezium write them: each record's text, and what it means."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """What landed records mean, in the laws' own words: the events in each, and the rows of silver that these must become.
 
 Each module that draws a format's records adds to every record its meaning (``Meaning``), from what the source did and
-never from the record's bytes. Not here: drawing (one module for each family of formats), and comparing the product
-with this (``product``, ``laws``).
+never from the record's bytes.
 """
 
 from __future__ import annotations

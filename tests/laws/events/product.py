@@ -1,7 +1,4 @@
-"""The product's own stages applied to drawn records, and their results as plain values.
-
-Not here: what the results should be (``laws``).
-"""
+"""The product's own stages applied to drawn records, and their results as plain values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Records of a log that are no sound change of a row: damaged and quarantined ones, notes, truncates.
-
-Not here: the changes (``logs``).
-"""
+"""Records of a log that are no sound change of a row: damaged and quarantined ones, notes, truncates."""
 
 from __future__ import annotations
 

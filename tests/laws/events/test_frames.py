@@ -1,8 +1,4 @@
-"""A few large frames of drawn records through Spark, which must give what the stages give without it.
-
-There is one format of each kind of stages: without neighbours, with transactions, with groups that are resolved
-together, and with a survey of the window. Not here: that the results are right (``test_laws_of_events``).
-"""
+"""A few large frames of drawn records through Spark, which must give what the stages give without it."""
 
 from __future__ import annotations
 

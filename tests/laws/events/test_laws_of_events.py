@@ -2,7 +2,7 @@
 
 An eighth of ``WEIR_LAW_HISTORIES`` (10,000 by default) is drawn for each format, from ``WEIR_LAW_SEED``. What a record
 means is known from the history alone, and so is its outcome. The number of a failing history is in the window, the
-object or the key that a failure shows. Not here: what becomes of changes in gold (``tests/laws/gold``).
+object or the key that a failure shows.
 """
 
 from __future__ import annotations

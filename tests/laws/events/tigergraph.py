@@ -1,8 +1,4 @@
-"""Graph stores that write their messages as TigerGraph would, in any order, and some of them again.
-
-What a message means for the tables of its types, and what follows from it, is written down here a second time, by hand.
-Not here: the store (``tests/support/tigergraph_store``).
-"""
+"""Graph stores that write their messages as TigerGraph would, in any order, and some of them again."""
 
 from __future__ import annotations
 

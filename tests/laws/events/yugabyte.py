@@ -1,8 +1,4 @@
-"""Histories of YugabyteDB's tablets, as clients of either form wrote the responses that they got, some of them again.
-
-A response is one record; its events are one for its checkpoint and one for each of its records. Not here: the histories
-(``yugabyte_histories``, ``xcluster_histories``).
-"""
+"""Histories of YugabyteDB's tablets, as clients of either form wrote the responses that they got."""
 
 from __future__ import annotations
 
@@ -12,15 +8,7 @@ from decimal import Decimal
 from random import Random
 
 from tests.laws.drawn import yugabyte_histories
-from tests.laws.drawn.yugabyte_histories import (
-    BEGIN,
-    COMMIT,
-    EFFECTS,
-    NAMES,
-    OIDS,
-    TRUNCATE,
-    Said,
-)
+from tests.laws.drawn.yugabyte_histories import BEGIN, COMMIT, EFFECTS, NAMES, OIDS, TRUNCATE, Said
 from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.oracle.event import Image, Key, LogPosition
 from tests.laws.rendering.spelling import printed

@@ -1,8 +1,4 @@
-"""Histories of one tablet as leader and follower delivered them in xCluster's form, in windows of their own.
-
-A response is one record; its events are one for its checkpoint and one for each of its records. Not here: the histories
-(``xcluster_histories``).
-"""
+"""Histories of one tablet as leader and follower delivered them in xCluster's form, in windows of their own."""
 
 from __future__ import annotations
 

@@ -1,23 +1,34 @@
-"""A lake in memory: the product's stages from drawn events to gold, by the executor in this process, without files.
-
-Between two runs it keeps what the tables would keep. Not here: what gold should be (``oracle``).
-"""
+"""A lake in memory: the product's stages from drawn events to gold, by the executor in this process, without files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from assets.columns import silver
+from assets.columns.silver import SILVER_ARROW
 from assets.executors.in_process import InProcess
 from assets.gold.fold import Folded, TableFold
+from assets.gold.stored_in_process import StoredInProcess
 from assets.onboarding.preview import InMemory
-from tests.laws.gold.silver_in_memory import Silver
-from tests.laws.gold.tables_in_memory import GoldTables, Killed, Unread, made_of
+from assets.silver import classify
+from assets.storage.in_process_table import InProcessTable
+from tests.laws.drawn import model_histories
 from tests.laws.oracle.oracle import Event
+from tests.transforms.formats.in_process import ARROW
 from transforms.feed.feed import Feed, Table
+from transforms.gold import folded_rows
+from transforms.gold.columns import EFFECT, LAST_CHANGE, MENTIONS, PARTS
 from transforms.gold.folded_rows import FoldMetrics
+from transforms.silver.frames import CHANGES
+from transforms.silver.transactions import TransactionEvent, state_of
 
 
 @dataclass
@@ -88,3 +99,174 @@ class Lake:
         silver = InMemory(self.silver.stored)
         plan = silver.plan_of(self.feed, table, name, windows, released)
         return TableFold.of(executor, plan, silver.of_table(plan))
+
+
+LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
+
+
+@dataclass
+class Silver:
+    """The windows that were derived: as the stages gave them, and as silver stores them (``stored``)."""
+
+    feed: Feed
+    windows: dict[str, pa.Table] = field(default_factory=dict)
+    stored: dict[str, pa.Table] = field(default_factory=dict)
+    _parts: dict[str, list[tuple[dict[str, Any], TransactionEvent]]] = field(default_factory=dict)
+
+    def derive(self, window: str, events: Iterable[Event]) -> None:
+        """Have the window; a function of its own events: a second time would make the same."""
+        if window not in self.windows:
+            self.windows[window] = derived(self.feed, window, events)
+            rows = silver.written_in_process(self.windows[window], self.feed, SILVER_ARROW)
+            self.stored[window] = rows.combine_chunks()
+
+    def released(
+        self, every: Sequence[str], in_gold: Collection[str]
+    ) -> dict[str, tuple[tuple[int, ...], bool]]:
+        """The complete transactions, of which some window holds a part: the commit, and whether it is complete now.
+
+        ``every``: all windows there are; ``in_gold``: those that gold had before this run.
+        """
+        events: dict[str, list[TransactionEvent]] = defaultdict(list)
+        whole_in: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
+        for window in self.windows:
+            for transaction, event in self._in_transactions(window):
+                if transaction["commit"] is None:
+                    events[transaction["id"]].append(event)
+                else:
+                    whole_in[transaction["id"]][window] = tuple(transaction["commit"])
+        unread_now = [one for one in every if one not in self.windows]
+        before = [one for one in every if one not in in_gold]
+        found = {}
+        for name, some in events.items():
+            with_warehouse = whole_in[name]
+            commit = state_of(name, some, unread_now).commit or next(
+                iter(with_warehouse.values()), None
+            )
+            if commit is not None:
+                earlier = [one for one in some if one.window in in_gold]
+                was = state_of(name, earlier, before).commit if earlier else None
+                was_whole = any(window in in_gold for window in with_warehouse)
+                found[name] = (tuple(commit), was is None and not was_whole)
+        return found
+
+    def _in_transactions(self, window: str) -> list[tuple[dict[str, Any], TransactionEvent]]:
+        """The window's events that are parts of a transaction, and what silver says of this."""
+        if window not in self._parts:
+            rows = self.windows[window]
+            rows = rows.filter(pc.is_valid(rows["transaction"]))
+            names = ("event_id", "effect", "derived", "log_position", "event_at")
+            cells = zip(*(rows[one].to_pylist() for one in names), strict=True)
+            found = []
+            for transaction, (event_id, effect, derived_of, log_position, at) in zip(
+                rows["transaction"].to_pylist(), cells, strict=True
+            ):
+                of_event = {
+                    **{"window": window, "event_id": event_id, "effect": effect},
+                    **{"is_derived": derived_of is not None, "expected": transaction["expected"]},
+                    **{"has_begin": transaction["has_begin"], "log_position": tuple(log_position)},
+                    "event_at": at,
+                }
+                found.append((transaction, TransactionEvent(**of_event)))
+            self._parts[window] = found
+        return self._parts[window]
+
+
+def derived(feed: Feed, window: str, events: Iterable[Event]) -> pa.Table:
+    """A window's silver."""
+    rows = [
+        {
+            **{"window": window, "object": "part_1", "generation": "g", "line": number},
+            **{"byte_offset": number, "landed_at": LANDED_AT},
+            "payload": json.dumps(model_histories.to_record(event)).encode(),
+        }
+        for number, event in enumerate(events, start=1)
+    ]
+    bronze = pa.RecordBatch.from_pylist(rows, schema=ARROW)
+    return classify.alone(feed, bronze).of_kind(CHANGES)
+
+
+class Killed(Exception):
+    """A run ends in the middle of its commits."""
+
+
+@dataclass
+class MemoryTable:
+    """One table: what ``InProcessTable`` is to the product. ``dies``: the next write ends the run."""
+
+    rows: pa.Table | None = None
+    dies: bool = False
+    properties: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was written."""
+        return self.rows is not None
+
+    def read(self, columns: pa.Schema) -> pa.Table:
+        """All rows."""
+        return columns.empty_table() if self.rows is None else self.rows
+
+    def rewrite(
+        self,
+        rows: pa.Table,
+        properties: Mapping[str, str] | None = None,
+        constraint: tuple[str, str] | None = None,
+    ) -> None:
+        """Have these rows and no others."""
+        if self.dies:
+            raise Killed
+        self.rows = rows
+
+
+@dataclass(frozen=True, slots=True)
+class Unread(InProcess):
+    """The executor in this process, but for one thing: like Spark, it does not read values that nothing depends on."""
+
+    @property
+    def reads_values(self) -> bool:
+        """Rows come out with only the columns that changes mention."""
+        return False
+
+
+@dataclass
+class GoldTables:
+    """The tables of one gold table."""
+
+    table: Table
+    gold: MemoryTable = field(default_factory=MemoryTable)
+    tombstones: MemoryTable = field(default_factory=MemoryTable)
+    history: MemoryTable = field(default_factory=MemoryTable)
+
+    def stored(self) -> StoredInProcess:
+        """The product's view of them, as they are now."""
+        gold, tombstones, history = (
+            cast(InProcessTable, one) for one in (self.gold, self.tombstones, self.history)
+        )
+        return StoredInProcess(
+            self.table, gold, tombstones, history if self.table.history else None
+        )
+
+    def whole(self, folded: Folded[pa.Table]) -> Folded[pa.Table]:
+        """What a fold made, each row with the values that it keeps: as Spark's MERGE leaves them."""
+        names = [name for name in self.table.columns if name not in self.table.identity]
+        stored = self.stored()
+        before = dict(zip(stored.keys, stored.rows.select(names).to_pylist(), strict=True))
+        rows = folded.rows.to_pylist()
+        for row in rows:
+            if row[EFFECT] == "update":
+                old = before[tuple(row[PARTS])]
+                row |= {name: old[name] for name in names if name not in row[MENTIONS]}
+        whole = pa.Table.from_pylist(rows, schema=folded.rows.schema)
+        return Folded(whole, folded.versions, folded.metrics)
+
+
+def made_of(table: Table, folded: Folded[pa.Table]) -> GoldTables:
+    """Tables that a fold of all changes makes, though gold has others."""
+    made = GoldTables(table)
+    is_absent = pc.equal(folded.rows[EFFECT], "remove")
+    made.gold.rows = folded.rows.filter(pc.invert(is_absent))
+    own = (*folded_rows.tombstones_schema(table).names,)
+    made.tombstones.rows = folded.rows.filter(is_absent).select(own)
+    assert set(LAST_CHANGE) <= set(own)
+    return made

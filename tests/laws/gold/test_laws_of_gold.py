@@ -1,27 +1,24 @@
 """The laws of gold over random histories of every kind of change, by the stages that both executors run.
 
 ``WEIR_LAW_HISTORIES`` says how many there are of each kind (10,000 by default), ``WEIR_LAW_SEED`` which. The oracle
-shares no code with the product. The seed of a failing history is in its case id. Not here: what tables, runs and
-crashes add, through Spark (``test_model_laws``).
+shares no code with the product. The seed of a failing history is in its case id.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 import pyarrow as pa
 import pytest
 
-from tests.laws.asof import Version as OfCase
-from tests.laws.asof import assert_same_at_every_position
 from tests.laws.drawn import model_format, model_histories
 from tests.laws.events.product import uncollected
-from tests.laws.gold.in_memory import Lake
-from tests.laws.gold.tables_in_memory import GoldTables
-from tests.laws.model_worlds import Outcome, assert_same
+from tests.laws.gold.in_memory import GoldTables, Lake
+from tests.laws.model_worlds import Outcome, assert_same, assert_same_at_every_position
+from tests.laws.model_worlds import Version as OfCase
 from tests.laws.oracle.oracle import Event, Key, current, visible
 from tests.laws.oracle.values import typed
 from transforms.column_types.registry import column_type
@@ -49,7 +46,7 @@ EVERY = 10
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 
 
-@pytest.mark.parametrize("kind", model_histories.EVERY_KIND)
+@pytest.mark.parametrize("kind", model_histories.KINDS)
 def test_gold_is_what_the_oracle_says_after_every_run(
     monkeypatch: pytest.MonkeyPatch,
     record_property: Callable[[str, object], None],
@@ -67,20 +64,9 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 
 def follows(kind: str, first: int, count: int) -> int:
     """Laws 1 to 8 over the given number of histories, in one lake; returns how many deliveries they had."""
-    shapes = {name: model_histories.TABLES[name] for name in model_histories.EVERY_KIND[kind]}
-    cases: dict[str, dict[str, list[Event]]] = {}
-    records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
-    for seed in range(first, first + count):
-        events = model_histories.history(kind, seed, f"{kind}-{seed}", length(seed))
-        arrived = model_histories.deliveries(events, seed, windows=len(WINDOWS))
-        cases[f"{kind}-{seed}"] = {WINDOWS[at]: some for at, some in arrived.items()}
-        for at, some in arrived.items():
-            records[WINDOWS[at]] += some
-    tables = {
-        name: Table(name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
-        for name, one in shapes.items()
-    }
-    lake = Lake(Feed(f"laws_{kind}", "model", "/nowhere", tables=tables), records)
+    lake, cases = drawn(kind, range(first, first + count), length)
+    tables = lake.feed.tables
+    shapes = {name: model_histories.TABLES[name] for name in tables}
     order = Random(f"runs {kind} {first}").sample(WINDOWS, len(WINDOWS))
     read: set[str] = set()
     expected: dict[str, Outcome] = {}
@@ -110,7 +96,27 @@ def follows(kind: str, first: int, count: int) -> int:
             }
             versions = of_cases(lake.versions(name), table)
             assert_same_at_every_position(versions, some_cases, shapes[name])
-    return sum(map(len, records.values()))
+    return sum(map(len, lake.records.values()))
+
+
+def drawn(
+    kind: str, numbers: Iterable[int], length: Callable[[int], int]
+) -> tuple[Lake, dict[str, dict[str, list[Event]]]]:
+    """A lake that has these histories in four windows, and each history by itself."""
+    cases: dict[str, dict[str, list[Event]]] = {}
+    records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
+    for seed in numbers:
+        events = model_histories.history(kind, seed, f"{kind}-{seed}", length(seed))
+        arrived = model_histories.deliveries(events, seed, windows=len(WINDOWS))
+        cases[f"{kind}-{seed}"] = {WINDOWS[at]: some for at, some in arrived.items()}
+        for at, some in arrived.items():
+            records[WINDOWS[at]] += some
+    shapes = [model_histories.TABLES[name] for name in model_histories.KINDS[kind]]
+    tables = {
+        one.name: Table(one.name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
+        for one in shapes
+    }
+    return Lake(Feed(f"laws_{kind}", "model", "/nowhere", tables=tables), records), cases
 
 
 def length(seed: int) -> int:

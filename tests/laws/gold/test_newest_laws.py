@@ -14,12 +14,9 @@ import pytest
 from assets.executors.in_process import InProcess
 from assets.gold.fold import TableFold
 from assets.gold.range_deletes import RangeDeletes
-from tests.laws.drawn import model_format, model_histories
-from tests.laws.gold.in_memory import Lake
-from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS
-from tests.laws.oracle.oracle import Event
+from tests.laws.drawn import model_format
+from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS, drawn
 from transforms.change import Change
-from transforms.feed.feed import Feed, Table
 from transforms.gold import newest
 from transforms.gold.columns import BLOB, KIND, MENTIONS
 from transforms.gold.folded_rows import CHANGED, COUNTED, FoldMetrics
@@ -45,21 +42,6 @@ def compared(histories: int) -> int:
     return max(FEWEST, histories // 4)
 
 
-def drawn(kind: str, first: int, count: int) -> tuple[Lake, list[str]]:
-    shapes = {name: model_histories.TABLES[name] for name in model_histories.EVERY_KIND[kind]}
-    records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
-    for seed in range(first, first + count):
-        events = model_histories.history(kind, seed, f"{kind}-{seed}", 2 + seed % 9)
-        for at, some in model_histories.deliveries(events, seed, windows=len(WINDOWS)).items():
-            records[WINDOWS[at]] += some
-    tables = {
-        name: Table(name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
-        for name, one in shapes.items()
-    }
-    feed = Feed(f"laws_{kind}", "model", "/nowhere", tables=tables)
-    return Lake(feed, records), Random(f"{kind} {first}").sample(WINDOWS, len(WINDOWS))
-
-
 @pytest.mark.parametrize("kind", MOST)
 def test_the_newest_change_decides_what_the_fold_decides(
     monkeypatch: pytest.MonkeyPatch, kind: str
@@ -69,7 +51,8 @@ def test_the_newest_change_decides_what_the_fold_decides(
     decided = folded = 0
     end = SEED + compared(HISTORIES)
     for first in range(SEED, end, CHUNK):
-        lake, order = drawn(kind, first, min(CHUNK, end - first))
+        lake, _ = drawn(kind, range(first, min(first + CHUNK, end)), lambda seed: 2 + seed % 9)
+        order = Random(f"{kind} {first}").sample(WINDOWS, len(WINDOWS))
         for at in range(len(order)):
             windows = order[max(0, at - 1) : at + 1]
             for window in windows:

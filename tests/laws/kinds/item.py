@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tests.laws.drawn.histories import COLUMN_TYPES, KEY_COLUMNS, VALUES
-from tests.laws.drawn.ties import tied_links
+from tests.laws.drawn.histories import COLUMN_TYPES, KEY_COLUMNS, VALUES, Rows, tied_links
 from tests.laws.kinds.source import Source
 from tests.laws.oracle.oracle import Event, Image, Table
 
@@ -14,13 +13,13 @@ ITEM = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
 NEVER_SEEN = ["7", "8", "9", "10"]
 
 
-class _Items(Source):
+class _Items(Source, Rows):
     """A source that remembers its rows, so that most before images are true."""
 
     def __init__(self, rng: Random, case: str) -> None:
         super().__init__(rng, case)
         self.ids = [str(i) for i in range(1, rng.randint(2, 4) + 1)]
-        self.rows: dict[str, Image] = {}
+        self.rows, self.values = {}, VALUES
 
     def change(self, operation: str, effect: str, before: Image, after: Image) -> None:
         """Write down a change and do to the rows what a sane source would mean by it."""
@@ -34,24 +33,6 @@ class _Items(Source):
 
     def pick(self) -> str:
         return self.rng.choice(self.ids)
-
-    def key(self, identifier: str) -> Image:
-        return {"case_id": self.case, "id": identifier}
-
-    def value(self, column: str) -> str | None:
-        return None if self.chance(0.2) else self.rng.choice(VALUES[column])
-
-    def some(self, at_least: int = 1) -> Image:
-        """New values for some columns."""
-        columns = self.rng.sample(list(VALUES), self.rng.randint(at_least, len(VALUES)))
-        return {column: self.value(column) for column in columns}
-
-    def full(self, identifier: str) -> Image:
-        return self.key(identifier) | {column: self.value(column) for column in VALUES}
-
-    def row(self, identifier: str) -> Image:
-        """The row as it is, or an invented one: changes of rows never seen do come."""
-        return dict(self.rows.get(identifier) or self.full(identifier))
 
     def part(self, identifier: str) -> Image:
         """A before image that holds the key, and perhaps something of the row."""

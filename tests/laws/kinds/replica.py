@@ -1,7 +1,4 @@
-"""Kind replica: a store each of whose replicas reports a write, at a position of its own within the same moment.
-
-So deliveries of one event have different positions beyond their dedup prefix, as Cassandra's do.
-"""
+"""Kind replica: a store each of whose replicas reports a write, at a position of its own within the same moment."""
 
 from __future__ import annotations
 

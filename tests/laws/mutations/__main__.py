@@ -2,7 +2,7 @@
 
 Everything happens in a copy of the source tree, which is removed; nothing needs Spark. Laws over drawn histories get
 more of them until they fail, so that the printed table says how few are enough. Arguments are numbers of laws; without
-any, all are tried. Not here: the mutations (``of_order``, ``of_gold``, ``of_stages``, ``of_newest``, ``of_events``).
+any, all are tried.
 """
 
 from __future__ import annotations
@@ -20,21 +20,10 @@ from tempfile import TemporaryDirectory
 from tests.laws import test_tigergraph
 from tests.laws.events.test_laws_of_events import histories_of
 from tests.laws.gold.test_newest_laws import compared
-from tests.laws.mutations.mutation import LAWS, Mutation
-from tests.laws.mutations.of_events import OF_EVENTS
-from tests.laws.mutations.of_gold import OF_GOLD
-from tests.laws.mutations.of_newest import OF_NEWEST
-from tests.laws.mutations.of_order import OF_ORDER
-from tests.laws.mutations.of_snapshots import OF_SNAPSHOTS
-from tests.laws.mutations.of_stages import OF_STAGES
+from tests.laws.mutations.mutation import LAWS, Mutation, listed
 from tests.laws.snapshots import test_any_snapshot_heals
 
-MUTATIONS = tuple(
-    sorted(
-        (*OF_ORDER, *OF_GOLD, *OF_STAGES, *OF_NEWEST, *OF_EVENTS, *OF_SNAPSHOTS),
-        key=attrgetter("law"),
-    )
-)
+MUTATIONS = tuple(sorted(listed(), key=attrgetter("law")))
 ROOT = Path(__file__).resolve().parents[3]
 COPIED = ("assets", "expectations", "orchestration", "transforms", "tests", "pyproject.toml")
 HISTORIES = (10, 50, 250, 1000, 5000, 25000)
@@ -60,7 +49,7 @@ def copied(root: Path) -> Iterator[Path]:
 @contextmanager
 def broken(tree: Path, mutation: Mutation) -> Iterator[None]:
     """Have the fault in the copy."""
-    file = mutation.at(tree)
+    file = tree / mutation.file
     sound = file.read_text()
     _write(file, mutation.applied(sound))
     try:

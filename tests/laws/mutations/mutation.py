@@ -1,11 +1,8 @@
-"""What a mutation is: one line of the product that is wrong on purpose, and the law that has to notice.
-
-Not here: the lists of them (``of_order``, ``of_gold``, ``of_stages``, ``of_newest``, ``of_events``,
-``of_snapshots``), and how they are tried (``__main__``).
-"""
+"""What a mutation is: one line of the product that is wrong on purpose, and the law that has to notice."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -23,10 +20,20 @@ LAWS: Final = {
 }
 """The laws that docs/laws.md lists, by number."""
 
-GRAPH: Final = "tests/laws/test_tigergraph.py::test_gold_is_the_graph_that_the_store_has"
-"""The laws of a graph in several partitions."""
-HELD: Final = "tests/laws/test_tigergraph.py::test_a_table_that_is_not_the_stores_has_a_delete_held"
-"""What must be said of a graph in several partitions where times do not tell which change came first."""
+_OF_EVENTS = "events/test_laws_of_events.py"
+_SNAPSHOTS = "snapshots/test_any_snapshot_heals.py"
+TESTS: Final = {
+    "gold": "gold/test_laws_of_gold.py::test_gold_is_what_the_oracle_says_after_every_run",
+    "newest": "gold/test_newest_laws.py::test_the_newest_change_decides_what_the_fold_decides",
+    "accounting": f"{_OF_EVENTS}::test_every_event_of_a_window_is_accounted_for_exactly",
+    "redelivery": f"{_OF_EVENTS}::test_an_event_is_one_event_however_often_and_however_spelled_it_comes",
+    "values": f"{_OF_EVENTS}::test_silver_holds_the_values_of_the_source",
+    "graph": "test_tigergraph.py::test_gold_is_the_graph_that_the_store_has",
+    "held": "test_tigergraph.py::test_a_table_that_is_not_the_stores_has_a_delete_held",
+    "heals": f"{_SNAPSHOTS}::test_a_snapshot_heals_whatever_the_order_the_repeats_and_the_windows",
+    "begins again": f"{_SNAPSHOTS}::test_a_log_that_begins_again_stops_gold_until_its_epoch_is_opened",
+}
+"""The tests of laws, below ``tests/laws``, by the names that the list of mutations has for them."""
 
 
 class Misplaced(Exception):
@@ -59,14 +66,20 @@ class Mutation:
             raise Misplaced(f"{self.file} has {found} times, and not once: {self.text}")
         return source.replace(self.text, self.instead)
 
-    def at(self, root: Path) -> Path:
-        """The file that it is in, below a source tree."""
-        return root / self.file
 
+def listed() -> Iterator[Mutation]:
+    """The mutations of ``mutations.txt``: below the file that has it the law's number, its test, and what is seen.
 
-def of_kind(kind: str) -> str:
-    """The laws of gold over one kind of history."""
-    return (
-        "tests/laws/gold/test_laws_of_gold.py"
-        f"::test_gold_is_what_the_oracle_says_after_every_run[{kind}]"
-    )
+    Two lines follow: what stands there, and what takes its place.
+    """
+    file = ""
+    for block in Path(__file__).with_name("mutations.txt").read_text().strip().split("\n\n"):
+        if block.startswith("# "):
+            file = block.removeprefix("# ")
+            continue
+        said, text, instead = block.split("\n")
+        (law, _, test), means = said.partition(": ")[0].partition(" "), said.partition(": ")[2]
+        name, bracket, kind = test.partition("[")
+        test = f"tests/laws/{TESTS[name]}{bracket}{kind}"
+        assert (text[:2], instead[:1]) == ("- ", "+"), block
+        yield Mutation(int(law), means, file, text[2:], instead[2:], test)

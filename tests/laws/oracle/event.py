@@ -1,7 +1,4 @@
-"""What the oracle knows of a source: its tables, its events, and which deliveries are one event.
-
-Not here: what the events do (``oracle``, ``values``) and which of them count yet (``transactions``).
-"""
+"""What the oracle knows of a source: its tables, its events, and which deliveries are one event."""
 
 from __future__ import annotations
 

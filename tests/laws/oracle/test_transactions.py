@@ -125,13 +125,3 @@ def test_changes_that_take_effect_at_their_commit_stand_there() -> None:
     # A change at the commit's own position comes before it.
     tied = ended((0, 1, 50), other)
     assert tied.log_position == (0, 1, 50, 1)
-
-
-def test_a_change_keeps_its_position_where_it_takes_effect_at_once() -> None:
-    windows = {"1": [row("p", 0, 1, 2, of=BEGUN), BEGIN, COMMIT]}
-    assert [event.log_position for event in visible(windows, ["1"])] == [(0, 1, 2)]
-
-
-def test_a_transaction_without_a_commit_stays_open() -> None:
-    windows = {"1": [BEGIN, row("p", 2, of=BEGUN)], "2": [row("q", 3, of=None)]}
-    assert keys(windows, "12") == "q"

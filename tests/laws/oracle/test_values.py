@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.laws.oracle.values import class_of, operated, typed
+from tests.laws.oracle.values import operated, typed
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,3 @@ def test_what_the_document_leaves_empty_does_not_fit(misfit: str) -> None:
     operation, _, type_name = misfit.partition(" ")
     with pytest.raises(ValueError, match=f"{operation} does not fit"):
         operated(operation, None, None, type_name)
-
-
-def test_every_declared_type_has_a_class() -> None:
-    assert class_of("decimal(38,10)") == "decimal"
-    assert class_of("map<string,decimal(12,2)>") == "map"
-    with pytest.raises(KeyError):
-        class_of("struct<a:int>")

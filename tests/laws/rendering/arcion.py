@@ -1,9 +1,4 @@
-"""Events as Arcion writes them to S3 (https://docs.arcion.io, "Arcion Internal CDC Format for S3").
-
-A seed stands for one delivery: it draws what differs between two deliveries of an event (extraction
-time, extractor, operation counts) and how the record happens to be printed. Records end without a
-line break, so that the caller says how they are put together in a file.
-"""
+"""Events as Arcion writes them to S3 (https://docs.arcion.io, "Arcion Internal CDC Format for S3")."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Events as Arcion and Debezium write them to Kafka: envelopes, with Connect's schema beside them or without.
-
-A seed stands for one delivery: it draws the generation of the format, how values and absence are spelled, and whether
-the record is a line of a dump or a document of its own. A record may have line breaks.
-"""
+"""Events as Arcion and Debezium write them to Kafka: envelopes, with Connect's schema beside them or without."""
 
 from __future__ import annotations
 

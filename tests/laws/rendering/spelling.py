@@ -1,8 +1,4 @@
-"""One JSON document in all the ways in which a source may print it.
-
-What differs must not matter to a reader of JSON: the order of members, the blanks between them, and whether characters
-beyond ASCII are escaped. Not here: what a format itself spells in several ways (``rendering``).
-"""
+"""One JSON document in all the ways in which a source may print it."""
 
 from __future__ import annotations
 

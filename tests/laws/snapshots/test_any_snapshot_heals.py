@@ -30,11 +30,15 @@ from assets.silver import derive
 from assets.storage.lake import Lake, Layer
 from expectations.silver import POSITION_RISES_WITH_SOURCE_TIME
 from orchestration.resources import lake_of
-from tests.laws.snapshots.mysql import MariaDb, MariaDbNegative, MySql
-from tests.laws.snapshots.postgres import Postgres
 from tests.laws.snapshots.source import History, Source, drawn
-from tests.laws.snapshots.sql_server import SqlServer
-from tests.laws.snapshots.yugabyte import Yugabyte
+from tests.laws.snapshots.sources import (
+    MariaDb,
+    MariaDbNegative,
+    MySql,
+    Postgres,
+    SqlServer,
+    Yugabyte,
+)
 from tests.support.pet_feed import lay
 from transforms.errors import CompactionRefused
 from transforms.feed.decisions import Decisions, Epoch

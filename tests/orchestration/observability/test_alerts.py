@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from orchestration.cli.notify import notify
-from orchestration.observability.alerts import CheckFinding, Message, hooks_of, inert, link_of_run
+from orchestration.observability.alerts import CheckFinding, Message, hooks_of, inert
 from tests.services.mail import free_port, running_mail_server
 from tests.services.receiver import running_receiver
 from tests.support.hostile_names import names
@@ -167,18 +167,6 @@ def test_an_address_that_is_none_is_refused_without_its_secret(address: str) -> 
         hooks_of({"WEIR_ALERTS": address})
     assert str(refused.value).startswith("WEIR_ALERTS=…: address ")
     assert SECRET not in str(refused.value)
-
-
-def test_a_service_that_apprise_knows_by_its_own_address_is_told_by_apprise() -> None:
-    slack = "https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
-    assert [*hooks_of({"WEIR_ALERTS": slack})] == ["slack"]
-
-
-def test_a_run_has_a_link_where_the_ui_has_an_address() -> None:
-    assert link_of_run({}, "7") == ""
-    assert link_of_run({"WEIR_UI_URL": "https://dagster.example/"}, "7") == (
-        "https://dagster.example/runs/7"
-    )
 
 
 def test_the_command_tries_every_hook(

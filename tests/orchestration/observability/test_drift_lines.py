@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -17,7 +16,6 @@ from orchestration.automation import alert_sensor
 from orchestration.automation.jobs import job_name
 from orchestration.observability.drift_lines import NEW_DRIFT, drift_lines
 from orchestration.observability.run_tags import RANGE
-from orchestration.resources import lake_of
 from orchestration.runs import summary
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
@@ -32,11 +30,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 FIRST, SECOND, THIRD = "2025-11-20T00", "2025-11-20T01", "2025-11-20T02"
 NEW_TABLE = "zoo: new table main.zoo.vets, first in window 2025-11-20T01"
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    return lake_of(str(tmp_path / "warehouse"), {})
 
 
 @pytest.fixture
@@ -59,12 +52,6 @@ def feed(tmp_path: Path) -> Feed:
         ),
     )
     return Feed("zoo", "arcion_s3_json", str(tmp_path / "drops"), tables={"pets": PETS})
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as made:
-        yield made
 
 
 def ran(lake: Lake, feed: Feed, instance: dg.DagsterInstance, window: str) -> tuple[Outcome, str]:
@@ -112,16 +99,6 @@ def test_what_is_new_is_told_by_the_first_run_that_meets_it(
     assert [line for line in drift_reported(outcome).splitlines() if line.startswith("zoo: ")] == [
         "zoo: new column chip of pets, first in window 2025-11-20T02"
     ]
-
-
-def test_asking_notes_nothing(lake: Lake, feed: Feed, instance: dg.DagsterInstance) -> None:
-    ran(lake, feed, instance, FIRST)
-    assert run_history.unknown_drift_in(lake, feed, [FIRST]) == run_history.UnknownDrift([], [])
-    found = run_history.UnknownDrift(
-        [{"table": "a", "column": "", "type": "", "first_window": FIRST}], []
-    )
-    run_history.note_drift(lake, feed, found)
-    assert run_history.unknown_drift_in(lake, feed, [FIRST]) == run_history.UnknownDrift([], [])
 
 
 def test_what_the_stream_describes_needs_no_line(feed: Feed) -> None:

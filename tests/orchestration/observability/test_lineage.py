@@ -16,9 +16,7 @@ from orchestration import definitions
 from orchestration.automation import jobs
 from orchestration.automation.jobs import job_name, wants_lineage
 from orchestration.observability import lineage
-from orchestration.observability.lineage import named
 from orchestration.observability.run_tags import RANGE
-from orchestration.resources import lake_of
 from tests.services.mail import free_port
 from tests.services.receiver import Receiver, running_receiver
 from tests.support.pet_feed import PETS, change, drop, lay
@@ -31,21 +29,10 @@ WINDOW = "2025-11-20T00"
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    return lake_of(str(tmp_path / "warehouse"), {})
-
-
-@pytest.fixture
 def feed(tmp_path: Path) -> Feed:
     line = change("I", 1, after={"id": "1", "name": "Ada"})
     lay(tmp_path / "drops", "2025-11-20/00/a.json", drop(line))
     return Feed("zoo", "arcion_s3_json", str(tmp_path / "drops"), tables={"pets": PETS})
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as made:
-        yield made
 
 
 @pytest.fixture(autouse=True)
@@ -163,16 +150,3 @@ def test_it_is_off_unless_somebody_wants_it(
         monkeypatch.setenv(name, value)
     hooks = jobs.build_to_gold(feed).hooks or ()
     assert len([one for one in hooks if "lineage" in one.name]) == (2 if wanted else 0)
-
-
-@pytest.mark.parametrize(
-    ("address", "dataset"),
-    [
-        ("s3a://lake/weir/bronze/zoo", ("s3://lake", "weir/bronze/zoo")),
-        ("s3://drops/shop/", ("s3://drops", "shop")),
-        ("/data/drops", ("file", "/data/drops")),
-        ("kafka://broker:9092/orders", ("kafka://broker:9092", "orders")),
-    ],
-)
-def test_a_place_has_a_namespace_and_a_name(address: str, dataset: tuple[str, str]) -> None:
-    assert named(address) == dataset

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,8 +20,7 @@ from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.observability import metrics
 from orchestration.observability.metrics import RunMetrics, text_of
-from orchestration.observability.run_tags import RANGE, WINDOW, windows_of_run
-from orchestration.resources import lake_of
+from orchestration.observability.run_tags import RANGE
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
 
@@ -42,22 +40,11 @@ MADE = RunMetrics(
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    return lake_of(str(tmp_path / "warehouse"), {})
-
-
-@pytest.fixture
 def feed(tmp_path: Path) -> Feed:
     ada = {"id": "1", "name": "Ada"}
     lay(tmp_path / "drops", "2025-11-20/00/a.json", drop(change("I", 1, after=ada), "{"))
     lay(tmp_path / "drops", "2025-11-20/01/a.json", drop(change("D", 2, before=ada)))
     return Feed("zoo", "arcion_s3_json", str(tmp_path / "drops"), tables={"pets": PETS})
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as made:
-        yield made
 
 
 Numbers = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -149,19 +136,6 @@ def test_each_run_keeps_its_json_and_puts_its_text_in_place_of_the_last(
     assert sorted(one.name for one in folder.iterdir()) == ["runs", "weir_zoo.prom"]
 
 
-def test_without_the_setting_nothing_is_written(
-    tmp_path: Path,
-    lake: Lake,
-    feed: Feed,
-    instance: dg.DagsterInstance,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv(metrics.FOLDER, raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert ran(lake, feed, instance).success
-    assert not [*tmp_path.rglob("*.prom")]
-
-
 def test_metrics_that_cannot_be_written_fail_no_run(
     tmp_path: Path,
     lake: Lake,
@@ -175,17 +149,3 @@ def test_metrics_that_cannot_be_written_fail_no_run(
     assert result.success
     logged = [entry.user_message for entry in instance.all_logs(result.run_id)]
     assert any(re.match(r"zoo: the metrics were not written to .*a_file: ", one) for one in logged)
-
-
-@pytest.mark.parametrize(
-    ("tags", "windows"),
-    [
-        ({}, []),
-        ({WINDOW: FIRST}, [FIRST]),
-        ({RANGE[0]: FIRST, RANGE[1]: SECOND}, [FIRST, SECOND]),
-    ],
-)
-def test_the_windows_of_a_run_are_in_its_tags(
-    feed: Feed, tags: dict[str, str], windows: list[str]
-) -> None:
-    assert windows_of_run(feed, tags) == windows

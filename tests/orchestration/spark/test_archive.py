@@ -81,17 +81,6 @@ def test_spark_hears_of_it_on_a_cluster_alone(tmp_path: Path) -> None:
     assert "spark.archives" not in bare
 
 
-def test_an_archive_in_a_bucket_is_named_as_spark_reads_it() -> None:
-    named = {"WEIR_SPARK_ARCHIVE": "s3://tools/weir.tar.gz", "WEIR_SPARK_MASTER": "yarn"}
-    assert archive.settings_of(named)["spark.archives"] == "s3a://tools/weir.tar.gz#weir"
-
-
-def test_tasks_run_in_this_environment_unless_an_archive_is_named() -> None:
-    environment = {"PATH": "/usr/bin"}
-    archive.choose_python(environment)
-    assert environment == {"PATH": "/usr/bin", "PYSPARK_PYTHON": sys.executable}
-
-
 def test_with_an_archive_each_host_has_its_own_python() -> None:
     environment = {"PATH": "/usr/bin", "WEIR_SPARK_ARCHIVE": "/srv/weir.tar.gz"}
     archive.choose_python(environment)

@@ -1,7 +1,4 @@
-"""Spark's commits on S3: each version of a table has one winner, whoever else commits, and no row is lost or doubled.
-
-What is asked of Spark happens in one process with one session (``committer``), for all tests here.
-"""
+"""Spark's commits on S3: each version of a table has one winner, and no row is lost or doubled."""
 
 from __future__ import annotations
 

@@ -52,13 +52,6 @@ def test_a_missing_jar_is_fetched_once(
     assert capfd.readouterr().err == ""
 
 
-def test_a_jar_put_there_by_hand_is_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    folder.mkdir(parents=True)
-    (folder / JAR.file).write_bytes(CONTENT)
-    assert jars.ensure_jars() == [folder / JAR.file]
-
-
 def test_a_jar_that_cannot_be_had_is_named(folder: Path, mirror: Path) -> None:
     with pytest.raises(JarsMissing) as caught:
         jars.ensure_jars()

@@ -65,25 +65,3 @@ def test_the_end_of_an_idle_worker_is_left_out_and_every_other_error_is_whole(
 ) -> None:
     lines = [*END_OF_WORKER, *told, *END_OF_WORKER, *told, BEGIN, FRAMES[0]]
     assert [*on_first_use._without_ends_of_workers(lines)] == told * 2
-
-
-@pytest.mark.parametrize(
-    "both",
-    [
-        [BEGIN, BEGIN, FRAMES[0], *FRAMES, FRAMES[1], BROKEN, BROKEN],
-        [BEGIN, FRAMES[0], BEGIN, *FRAMES, BROKEN, FRAMES[1], BROKEN],
-    ],
-)
-def test_two_idle_workers_may_end_at_once(both: list[bytes]) -> None:
-    lines = [*both, b"next\n", BROKEN]
-    assert [*on_first_use._without_ends_of_workers(lines)] == [b"next\n", BROKEN]
-
-
-def test_frames_may_have_their_source_below_them() -> None:
-    sources = [
-        b"    code = worker(sock, authenticated)\n",
-        b"    outfile.flush()\n",
-        b"    ~~~~^^\n",
-    ]
-    lines = [BEGIN, FRAMES[0], sources[0], FRAMES[1], *sources[1:], BROKEN, b"    next\n"]
-    assert [*on_first_use._without_ends_of_workers(lines)] == [b"    next\n"]

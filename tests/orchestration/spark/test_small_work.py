@@ -37,14 +37,6 @@ def warehouse(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_small_landing_and_warehouse_are_little_work(feed: Feed, warehouse: Path) -> None:
-    assert is_quick(lake_of(str(warehouse), {}), feed)
-
-
-def test_a_warehouse_that_is_not_there_yet_is_little_work(feed: Feed, tmp_path: Path) -> None:
-    assert is_quick(lake_of(str(tmp_path / "none"), {}), feed)
-
-
 @pytest.mark.parametrize("what", ["landing/b.json", "warehouse/gold/part_2.parquet"])
 def test_many_bytes_are_much_work(
     feed: Feed, warehouse: Path, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
@@ -53,14 +45,6 @@ def test_many_bytes_are_much_work(
     assert is_quick(lake_of(str(warehouse), {}), feed)
     (tmp_path / what).write_bytes(b"x" * 1_000)
     assert not is_quick(lake_of(str(warehouse), {}), feed)
-
-
-def test_no_more_files_are_looked_at_than_it_takes_to_know(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "SMALL_FILES", 3)
-    assert settings.is_small(iter([1, 1, 1]))
-    many = iter(range(100))
-    assert not settings.is_small(many)
-    assert next(many) == 4
 
 
 def test_a_cluster_or_a_warehouse_on_s3_is_left_as_it_is(feed: Feed, warehouse: Path) -> None:

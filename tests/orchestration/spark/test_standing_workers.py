@@ -44,7 +44,7 @@ from pathlib import Path
 import pyarrow as pa
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
-from orchestration.spark.settings import SETTING
+from orchestration.spark.settings import SOCKETS
 
 def held(batches):
     for _ in batches:
@@ -56,7 +56,7 @@ def held(batches):
 
 spark = WeirSpark(spark_config=session_config(os.environ)).spark_session
 print([one["kind"] for one in spark.range(1).mapInArrow(held, "kind string").collect()])
-folder = Path(spark.conf.get(SETTING))
+folder = Path(spark.conf.get(SOCKETS))
 print(folder, oct(stat.S_IMODE(folder.stat().st_mode)), len([*folder.iterdir()]) > 0)
 """
 

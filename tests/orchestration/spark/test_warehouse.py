@@ -27,7 +27,3 @@ def test_a_store_that_does_not_answer_is_named_with_what_to_check(
         " Check AWS_ENDPOINT_URL"
     )
     assert "something" not in str(caught.value)
-
-
-def test_a_folder_needs_no_asking() -> None:
-    refuse_unreachable("/nowhere/at/all")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import html.parser
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from xml.etree import ElementTree
 
 import dagster as dg
 import pytest
@@ -28,7 +26,6 @@ from orchestration.cli.options import Place
 from orchestration.cli.report import report
 from orchestration.observability import stored_text
 from orchestration.observability.report import html_page
-from orchestration.observability.report.figures import SVG, Plot, svg_of
 from orchestration.observability.report.html_page import page_of
 from orchestration.resources import lake_of
 from orchestration.runs.execution import RANGE_END, RANGE_START
@@ -47,11 +44,6 @@ NOW = datetime(2025, 11, 20, 9, tzinfo=UTC)
 BEGIN = datetime.fromtimestamp(1_763_600_000, UTC)
 """When the pets' log begins: 00:53 of the day."""
 FIRST, SECOND = "2025-11-20T00", "2025-11-20T01"
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    return lake_of(str(tmp_path / "warehouse"), {})
 
 
 @pytest.fixture
@@ -226,49 +218,12 @@ def test_the_page_has_every_number_and_nothing_from_elsewhere(feed: Feed) -> Non
     assert len(page) < 200_000
 
 
-def test_labels_below_a_plot_are_few_however_many_runs_end_within_a_minute(feed: Feed) -> None:
-    """As after a history of many windows: so that none lies over another."""
-    runs = [SizeAfterRun(NOW + timedelta(seconds=number), number, 0) for number in range(40)]
-    facts = replace(many(), growth=runs)
-    (plot,) = (one.plot for one in html_page.sections(feed, facts) if one.title == "Growth of gold")
-    assert plot is not None
-    drawn = ElementTree.fromstring(svg_of(plot, "growth"))
-    axis = next(one for one in drawn.iter() if one.get("class") == "axis x")
-    assert [one.text for one in axis.iter(f"{{{SVG}}}text")] == ["2025-11-20 09:00"] * 2
-    # Each run still says its numbers where the pointer rests.
-    assert sum("rows" in (one.text or "") for one in drawn.iter(f"{{{SVG}}}title")) == 40
-
-
-def test_the_same_facts_make_the_same_page(feed: Feed) -> None:
-    assert page_of(feed, many(), NOW) == page_of(feed, many(), NOW)
-    assert page_of(feed, many(), NOW) != page_of(feed, many(59), NOW)
-
-
 def test_a_name_is_no_markup(feed: Feed) -> None:
     evil = "<script>alert(1)</script>"
     facts = replace(many(2), reasons={evil: 1}, gold=[TableSize(evil, 1, 0)])
     page = page_of(replace(feed, landing=f"/tmp/{evil}"), facts, NOW)
     assert "<script" not in page
     assert Read(page).texts.count(evil) >= 2
-
-
-@pytest.mark.parametrize(
-    ("seconds", "spoken"),
-    [(0, "0 s"), (59, "59 s"), (60, "1 min"), (5_400, "1.5 h"), (86_400 * 3, "3 d")],
-)
-def test_a_time_span_is_in_its_largest_unit(seconds: float, spoken: str) -> None:
-    assert html_page.spoken_seconds(seconds) == spoken
-
-
-def test_counts_have_no_mark_between_two_numbers() -> None:
-    assert Plot("a", "bars", [], {}, []).text(1.5) == ""
-    assert Plot("a", "bars", [], {}, []).text(1_000) == "1,000"
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as made:
-        yield made
 
 
 def ran(lake: Lake, feed: Feed, instance: dg.DagsterInstance) -> Outcome:
@@ -314,20 +269,6 @@ def test_a_report_that_cannot_be_stored_fails_no_run(
     assert not outcome.failed
     assert "_reports" in str(dict(outcome.metadata)["report", "zoo", "zoo_report"]["not_made"])
     assert due(lake, feed).windows == []
-
-
-def test_after_many_runs_their_files_are_made_one(
-    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_history, "TIDIED_EVERY", 5)
-    for number in range(5):
-        sizes = [TableSize("pets", number, 0)]
-        run_history.note_sizes(
-            lake, feed, EndedRun(str(number), NOW + timedelta(number), [FIRST]), sizes
-        )
-    runs = run_history.runs_of(lake, feed)
-    assert len(lake.in_process_table(Layer.RUNS, feed.name).files()) == 1
-    assert {row["run"] for row in runs.now().rows()} == set("01234")
 
 
 def test_a_repeat_makes_no_commit_and_other_windows_or_sizes_do(lake: Lake, feed: Feed) -> None:

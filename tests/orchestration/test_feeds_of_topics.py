@@ -1,4 +1,4 @@
-"""The sensor of a feed whose landing is a topic of a real broker: the windows of new records are run."""
+"""Feeds of topics on a real broker: how they are onboarded, and the sensor that runs the windows of new records."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import dagster as dg
 import pytest
 
 from assets.landing import kafka
+from assets.landing.probe import probe_landing
+from assets.onboarding import sample
 from orchestration import definitions
 from orchestration.observability.run_tags import windows_of_run
 from orchestration.resources import lake_of
 from tests.services.kafka import Broker, Sent
-from transforms.errors import LandingAway
+from tests.support.onboarded import onboarded
+from transforms.errors import LandingAway, UnreadableLanding
 from transforms.feed.feed import Feed
+from transforms.onboarding.recognition import FormatUnclear
 
 pytestmark = pytest.mark.services
 
@@ -144,3 +148,55 @@ def test_a_broker_that_is_away_fails_the_tick_with_words(monkeypatch: pytest.Mon
     monkeypatch.setattr("assets.landing.kafka.PATIENCE", 1.0)
     with pytest.raises(LandingAway, match="the broker does not answer"):
         kafka.new_windows(feed_of("127.0.0.1:1", "t"), {})
+
+
+def message(number: int, op: str = "c") -> Sent:
+    """One change of a city, with its key."""
+    row = {"id": number, "name": f"city {number}"}
+    source = {"connector": "postgresql", "db": "town", "schema": "public", "table": "city"}
+    value = {
+        **{"op": op, "before": None, "after": row, "ts_ms": THREE + number},
+        "source": {**source, "lsn": 10 + number, "ts_ms": THREE + number},
+    }
+    return Sent(json.dumps(value).encode(), json.dumps({"id": number}).encode(), at=THREE + number)
+
+
+def test_a_topic_is_onboarded(broker: Broker) -> None:
+    broker.create("town.public.city", partitions=2)
+    broker.send("town.public.city", [message(number) for number in range(4)])
+    found = onboarded(f"kafka://{broker.address}/town.public.city")
+    assert found.feed.name == "town_public_city"
+    assert found.evidence.format == "debezium"
+    assert found.keys == {"city": ["id"]}
+    # The messages have keys, so that it is no guess.
+    assert found.proposal.notes == ()
+    assert [row["name"] for row in found.gold()["city"]] == [f"city {n}" for n in range(4)]
+    assert found.preview.quarantined == ()
+
+
+def test_of_a_long_topic_the_beginning_and_the_end_are_read(broker: Broker) -> None:
+    broker.create("long")
+    broker.send("long", [message(number) for number in range(1_000)])
+    feed = Feed("long", "debezium", f"kafka://{broker.address}/long")
+    found = sample.sample_landing(feed, 1, lambda _: None)
+    offsets = [one.byte_offset for one in found.of_topics]
+    assert offsets == [*range(50), *range(950, 1_000)]
+    assert found.listed == 1_000
+    seen = probe_landing(feed)
+    assert seen.in_words().startswith("reachable, 1,000 records, newest 2025-11-20 03:00")
+
+
+def test_topics_that_are_empty_or_not_there_or_hold_rubbish_say_so(broker: Broker) -> None:
+    broker.create("nothing")
+    with pytest.raises(UnreadableLanding, match="no record is there yet"):
+        onboarded(f"kafka://{broker.address}/nothing")
+    feed = Feed("nothing", "debezium", f"kafka://{broker.address}/nothing")
+    assert probe_landing(feed).in_words() == "reachable, and empty"
+    with pytest.raises(UnreadableLanding, match="there is no such topic"):
+        onboarded(f"kafka://{broker.address}/nowhere")
+    with pytest.raises(UnreadableLanding, match="the broker does not answer"):
+        onboarded("kafka://127.0.0.1:1/nowhere")
+    broker.create("rubbish")
+    broker.send("rubbish", [Sent(bytes(range(256))), Sent(None), Sent(b"[1, 2]")])
+    with pytest.raises(FormatUnclear, match="of no format"):
+        onboarded(f"kafka://{broker.address}/rubbish")
