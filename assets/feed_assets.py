@@ -58,13 +58,13 @@ def gold_keys(feed: Feed) -> list[dg.AssetKey]:
 
 def maintenance_group(feed: Feed) -> str:
     """The group of what Weir keeps for itself."""
-    return f"{feed.name}_upkeep"
+    return f"{feed.name}_maintenance"
 
 
 def group_of(feed: Feed, key: dg.AssetKey) -> str:
-    """The group that an asset of the feed is in: the feed's, or that of its upkeep."""
-    is_upkeep = key.path[0] in MAINTENANCE or key.path[-1].endswith(TOMBSTONES)
-    return maintenance_group(feed) if is_upkeep else feed.name
+    """The group that an asset of the feed is in: the feed's, or that of its maintenance."""
+    is_maintenance = key.path[0] in MAINTENANCE or key.path[-1].endswith(TOMBSTONES)
+    return maintenance_group(feed) if is_maintenance else feed.name
 
 
 # How a feed is sliced in time: one partition per landing window, the open one too.

@@ -1,7 +1,4 @@
-"""How numbers are written in messages.
-
-Put here wording that messages of several packages share. Not here: the messages of errors (``transforms/errors.py``).
-"""
+"""How numbers are written in messages."""
 
 from __future__ import annotations
 

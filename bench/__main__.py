@@ -1,7 +1,4 @@
-"""``make bench``: one command, one run. Progress goes to stderr, the table to stdout, every figure to a JSON file.
-
-Put here the options of the bench. Not here: what is timed (``lines``), and how it is shown (``report``).
-"""
+"""``make bench``: one command, one run. Progress goes to stderr, the table to stdout, every figure to a JSON file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What each line of the bench should cost, and whether a run of it did.
 
-An aim is for the work that a line stands for, whatever the sizes of the run: docs/bench.md says for which sizes it was
-set. Put here what is asked of Weir. Not here: taking the time (``measuring``), and the table (``report``).
+An aim is for the work that a line stands for, whatever the sizes of the run: docs/bench.md says for which sizes it
+was set.
 """
 
 from __future__ import annotations

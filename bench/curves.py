@@ -2,7 +2,7 @@
 
 One panel for each curve: the lines of the bench whose names differ in one number, which is what grows. Both axes are
 logarithmic, so that what grows in step with it is a line that rises by half a right angle, and what does not grow is
-flat. Put here what the picture shows. Not here: its shapes (``svg``), bars (``plot``), and the curves (``growth``).
+flat.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a run measured of one line, and the ratios between the competitors.
-
-Put here what is computed from samples. Not here: what it should be (``aims``), and how it is shown (``report``).
-"""
+"""What a run measured of one line, and the ratios between the competitors."""
 
 from __future__ import annotations
 

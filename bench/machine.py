@@ -1,7 +1,4 @@
-"""What the figures were taken on.
-
-Put here what a figure depends on. Not here: anything that names the machine or its owner.
-"""
+"""What the figures were taken on."""
 
 from __future__ import annotations
 

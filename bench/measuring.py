@@ -1,7 +1,4 @@
-"""Taking the time of one thing: seconds, Spark jobs, and the peak of Java's heap meanwhile.
-
-Put here how something is measured. Not here: what is measured (``lines``), and what follows from it (``finding``).
-"""
+"""Taking the time of one thing: seconds, Spark jobs, and the peak of Java's heap meanwhile."""
 
 from __future__ import annotations
 

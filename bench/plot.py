@@ -1,7 +1,6 @@
 """A picture of what runs of the bench found: ``python -m bench.plot bench.json --out docs/bench.svg``.
 
-One panel for each line, one bar for each competitor in it. It draws what the files have and nothing else. Put here what
-the picture shows. Not here: its shapes (``svg``), taking the time (``measuring``), and the table (``report``).
+One panel for each line, one bar for each competitor in it. It draws what the files have and nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The findings of a run: as a table with the ratios first, and as JSON.
-
-Put here how findings are shown. Not here: what is computed of them (``finding``), and the picture (``plot``).
-"""
+"""The findings of a run: as a table with the ratios first, and as JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How much a run of the bench does.
-
-Put here what ``--scale`` and the options beside it mean. Not here: the sizes of single lines (``lines``).
-"""
+"""How much a run of the bench does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The few shapes of the bench's picture, as SVG that is plain text and suits light pages and dark ones.
-
-Put here how something is drawn. Not here: what is drawn (``plot``).
-"""
+"""The few shapes of the bench's picture, as SVG that is plain text and suits light pages and dark ones."""
 
 from __future__ import annotations
 

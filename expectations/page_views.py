@@ -2,7 +2,7 @@
 
 Its pages take styles, icons and the tables of the first page from the network. Without it the first page would be
 empty, and passed and failed would look the same. It is Great Expectations that imports this module, by its name, when
-pages are made (``data_docs``). Put here what is added to a page. Not here: what is on it.
+pages are made (``data_docs``).
 """
 
 from __future__ import annotations

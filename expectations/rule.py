@@ -1,7 +1,4 @@
-"""A rule is a truth with a name; a result is what a run found of it.
-
-Put here what every rule has in common. Not here: which rules there are (``silver``, ``gold``, ``tigergraph``).
-"""
+"""A rule is a truth with a name; a result is what a run found of it."""
 
 from __future__ import annotations
 

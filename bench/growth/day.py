@@ -1,7 +1,4 @@
-"""A whole day of more and more gigabytes by ``weir run`` with a driver of four: what bounds a day is time, not memory.
-
-Put here the curve over a day's bytes. Not here: one window's throughput (``bench/lines/one_table``).
-"""
+"""A whole day of more and more gigabytes by ``weir run`` with a driver of four: what bounds a day is time, not memory."""
 
 from __future__ import annotations
 

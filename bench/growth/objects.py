@@ -1,7 +1,4 @@
-"""A landing of more and more objects: what listing it costs, all of it and one day of it.
-
-Put here the curve over objects. Not here: the lake that has read them (``windows``).
-"""
+"""A landing of more and more objects: what listing it costs, all of it and one day of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The sizes of a curve, as the scale of a run asks for them.
-
-Put here what all curves share. Not here: the curves.
-"""
+"""The sizes of a curve, as the scale of a run asks for them."""
 
 from __future__ import annotations
 

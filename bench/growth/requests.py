@@ -1,7 +1,7 @@
 """A small window of more and more tables in a bucket: how many requests the store gets, of which kinds, and the time.
 
 The store is the S3 server that the tests run, on this machine: it answers within a millisecond, a real bucket within
-tens of them. Put here the curve over requests. Not here: tables in a folder (``tables``).
+tens of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The same changes into gold of more and more rows: what of an apply grows with the table.
 
-The textbook takes turns with Weir, for its MERGE reads the table, too. Put here the curve over gold's rows. Not here:
-one size, against all competitors (``bench/lines/one_table``).
+The textbook takes turns with Weir, for its MERGE reads the table, too.
 """
 
 from __future__ import annotations

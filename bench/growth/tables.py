@@ -1,7 +1,4 @@
-"""A window of more and more tables with ten changes each, from landing to gold: what a table costs among many.
-
-Put here the curve over the number of tables. Not here: a few tables against the textbook (``bench/lines``).
-"""
+"""A window of more and more tables with ten changes each, from landing to gold: what a table costs among many."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A lake of more and more finished windows: what one more costs, and what runs, schedules and ``weir status`` ask.
-
-Put here the curve over windows. Not here: the landing's objects without a lake (``objects``).
-"""
+"""A lake of more and more finished windows: what one more costs, and what runs, schedules and ``weir status`` ask."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Whether two ways of applying the same changes make the same table.
-
-Put here what is compared before a time is taken: a fast answer that is wrong does not count. Not here: the results of
-other tools (``bench/others/results``).
-"""
+"""Whether two ways of applying the same changes make the same table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How Weir, the textbook and the floor apply the changes of the timed window, each from a fresh copy of the tables.
-
-Put here what lines share that time an apply. Not here: the lines (``one_table``, ``small_tables``).
-"""
+"""How Weir, the textbook and the floor apply the changes of the timed window, each from a fresh copy of the tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Landing to silver with Weir: some lines time it, others need it before they take a time.
-
-Put here what several lines do with Weir. Not here: the lines.
-"""
+"""Landing to silver with Weir: some lines time it, others need it before they take a time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The checks of a window beside the window itself: which share of its time they take.
 
-Built-in rules are counted in the passes that write the tables, so that only judging and keeping them shows here. A feed
-of the bench declares six expectations besides, five of gold and one of silver, which Great Expectations asks of what
-the window has written. Put here what checks cost. Not here: what a window costs (``one_table``, ``small_window``).
+Built-in rules are counted in the passes that write the tables, so that only judging and keeping them shows here. A
+feed of the bench declares six expectations besides, five of gold and one of silver, which Great Expectations asks of
+what the window has written.
 """
 
 from __future__ import annotations

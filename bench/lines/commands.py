@@ -1,7 +1,4 @@
-"""Lines of whole commands: ``weir`` in a process of its own, from its start to its end.
-
-Put here how a command is run and timed. Not here: which commands (``small_window``, ``demo``).
-"""
+"""Lines of whole commands: ``weir`` in a process of its own, from its start to its end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """``weir demo`` and ``weir verify`` of what it made: what a newcomer waits for.
 
-There is no competitor here: the figures are compared with those of earlier versions. Put here lines over the demo. Not
-here: a window of an ordinary day (``small_window``).
+There is no competitor here: the figures are compared with those of earlier versions.
 """
 
 from __future__ import annotations

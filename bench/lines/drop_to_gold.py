@@ -1,8 +1,7 @@
 """From a drop in the landing to its row in gold, by the feed's sensor: what a person waits for where nobody presses.
 
 A daemon of Dagster's is started over a feed of one table, whose sensor is on. A drop lands at any moment between two
-looks of the sensor, so the line is taken several times. Put here what is timed while a daemon runs. Not here: the run
-itself, which ``small_window`` times as a command.
+looks of the sensor, so the line is taken several times.
 """
 
 from __future__ import annotations

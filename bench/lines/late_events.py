@@ -2,7 +2,6 @@
 
 The source sends updates of some columns only, so that a late one counts wherever no newer one mentions its columns:
 gold does not know these, and the key is folded again from silver. There is no competitor, for no textbook does this.
-Put here what a key's history costs. Not here: changes that come in order (``one_table``).
 """
 
 from __future__ import annotations

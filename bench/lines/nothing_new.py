@@ -1,7 +1,6 @@
 """A run that finds nothing new, in a lake of one window and in one of many: what a run does before it knows.
 
-There is no competitor here: the figures are compared with those of earlier versions. Put here what planning costs. Not
-here: what a window costs (``small_window``).
+There is no competitor here: the figures are compared with those of earlier versions.
 """
 
 from __future__ import annotations

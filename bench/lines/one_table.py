@@ -1,7 +1,4 @@
-"""One large table: from its drops to silver, changes applied to it, applied again, and a look that finds nothing new.
-
-Put here lines over one table. Not here: many small tables (``small_tables``), and late events (``late_events``).
-"""
+"""One large table: from its drops to silver, changes applied to it, applied again, and a look that finds nothing new."""
 
 from __future__ import annotations
 

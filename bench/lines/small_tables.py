@@ -1,7 +1,4 @@
-"""Many small tables in one window: what a table costs that has little in it.
-
-Put here lines over many tables. Not here: one large table (``one_table``).
-"""
+"""Many small tables in one window: what a table costs that has little in it."""
 
 from __future__ import annotations
 

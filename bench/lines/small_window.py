@@ -1,7 +1,6 @@
 """One small window of an ordinary day, from landing to gold: in this session, and as ``weir run``.
 
-There is no competitor here: the figures are compared with those of earlier versions. Put here what a small window
-costs. Not here: throughput (``one_table``), and runs that find nothing (``nothing_new``).
+There is no competitor here: the figures are compared with those of earlier versions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A second snapshot of a table, beside as many changes of it.
-
-Put here lines over snapshots. Not here: changes of one large table (``one_table``).
-"""
+"""A second snapshot of a table, beside as many changes of it."""
 
 from __future__ import annotations
 

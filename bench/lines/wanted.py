@@ -1,7 +1,4 @@
-"""The lines that are asked for, each prepared when it is its turn.
-
-Put the name of a new line here. Not here: what is timed in it (the other modules of this package).
-"""
+"""The lines that are asked for, each prepared when it is its turn."""
 
 from __future__ import annotations
 

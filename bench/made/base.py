@@ -1,7 +1,6 @@
 """The table before its changes: silver, accounts, gold and tombstones, written by Spark in Weir's own shape.
 
-Simplified: there is no bronze under it and no quarantine, and every column has the position of its row. Put here what
-is written. Not here: silver's rows (``silver_changes``).
+Simplified: there is no bronze under it and no quarantine, and every column has the position of its row.
 """
 
 from __future__ import annotations

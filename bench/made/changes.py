@@ -2,7 +2,6 @@
 
 What the table holds before them: every key below ``rows`` came with the snapshot (version 0); every fifth was updated
 in log 5 (version 1); a hundredth more keys was deleted there. ``base`` writes the same with Spark.
-Put here what happens to a table. Not here: how a drop spells it (``drops``), and a row's values (``row``).
 """
 
 from __future__ import annotations

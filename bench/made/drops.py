@@ -1,7 +1,4 @@
-"""Seeded drops as Arcion writes them: changes of one table that has rows already, and of many small tables.
-
-Put here how changes become files in a landing. Not here: which changes there are (``changes``).
-"""
+"""Seeded drops as Arcion writes them: changes of one table that has rows already, and of many small tables."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The digest of an event as a Spark column: millions of rows of a made table have to have the ids that Weir gives.
-
-Put here the digest alone. Not here: what Weir itself computes (``transforms/silver/conform``), which a test compares
-this with.
-"""
+"""The digest of an event as a Spark column: millions of rows of a made table have to have the ids that Weir gives."""
 
 from __future__ import annotations
 

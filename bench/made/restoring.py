@@ -1,7 +1,4 @@
-"""Warehouses for single runs: each starts from the same tables, at a path that Delta has not cached.
-
-Put here where the bench keeps its tables. Not here: what is in them (``base``, ``drops``).
-"""
+"""Warehouses for single runs: each starts from the same tables, at a path that Delta has not cached."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The benchmark's ten columns: a row's values follow from its key and a version, in Python and in Spark alike.
 
-So drops written by Python and tables written by Spark agree, and no state has to travel from one to the other. Put here
-what a row is. Not here: what happens to it (``changes``).
+So drops written by Python and tables written by Spark agree, and no state has to travel from one to the other.
 """
 
 from __future__ import annotations

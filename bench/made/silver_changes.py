@@ -1,7 +1,6 @@
 """Silver's changes of a table, made by Spark instead of derived from drops: millions of them in seconds.
 
-They are what silver would have of the snapshot and the log before the timed window (``changes``). Put here what makes
-rows of silver. Not here: the tables that they go into (``base``).
+They are what silver would have of the snapshot and the log before the timed window (``changes``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The environments of the other tools: a virtual one for each, made from its lock and kept until the lock changes.
 
-The locks hold no address, so packages come from whatever index pip is set up for. Put here
-how an environment comes to be. Not here: what is run in them (``scripts``), and how locks are made (``make lock``).
+The locks hold no address, so packages come from whatever index pip is set up for.
 """
 
 from __future__ import annotations

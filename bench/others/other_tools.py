@@ -1,8 +1,8 @@
 """The line beside other tools: the work of an apply, by Weir, by the textbook and by each of them.
 
-Spark exports silver's changes and gold's rows as Parquet before anything is timed. A tool is a process of its own, and
-reports how long it took from reading the changes to its table on disk: starting Python is left out, as Spark's start
-is. Put here how the tools take part. Not here: what they do (their scripts), and their environments (``environments``).
+Spark exports silver's changes and gold's rows as Parquet before anything is timed. A tool is a process of its own,
+and reports how long it took from reading the changes to its table on disk: starting Python is left out, as Spark's
+start is.
 """
 
 from __future__ import annotations

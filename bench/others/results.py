@@ -1,7 +1,4 @@
-"""What a table holds after the changes, and what it should hold, as far as every tool can be asked.
-
-Put here what tools' tables are compared by. Not here: comparing Weir with the textbook (``bench/lines/agreement``).
-"""
+"""What a table holds after the changes, and what it should hold, as far as every tool can be asked."""
 
 from __future__ import annotations
 

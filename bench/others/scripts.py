@@ -1,8 +1,4 @@
-"""The scripts of the other tools, each run by the Python of its tool.
-
-Put here how a script is called and what it answers. Not here: what a script does (``delta_rs``, ``dlt_merge``,
-``duckdb_merge``), and its environment (``environments``).
-"""
+"""The scripts of the other tools, each run by the Python of its tool."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The textbook in a Spark session of defaults: a process of its own, which stays for all turns, as Weir's session does.
 
 ``python -m bench.rivals.by_default LANDING`` reads a warehouse's folder from each line of its input, applies the
-window's changes there as ``textbook`` does, and answers with a line of seconds. Put here how that process is talked to.
-Not here: what the textbook does (``textbook``).
+window's changes there as ``textbook`` does, and answers with a line of seconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The least that any way has to do, whatever it promises: none of these functions makes a right table on its own.
-
-Put here what bounds a time from below. Not here: ways that make right tables (``textbook``).
-"""
+"""The least that any way has to do, whatever it promises: none of these functions makes a right table on its own."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The textbook's way to apply changes: the newest of each key by a window function, then MERGE.
 
 It starts from the same silver and merges into a table of the same layout. It keeps no tombstones, so a change that is
-older than a delete brings the row back; it takes whole rows, so it cannot apply an update of some columns only. Put
-here the usual way and no improvement of it. Not here: the least that any way costs (``floor``).
+older than a delete brings the row back; it takes whole rows, so it cannot apply an update of some columns only.
 """
 
 from __future__ import annotations

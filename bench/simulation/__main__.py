@@ -1,7 +1,4 @@
-"""``python -m bench.simulation bench.json ...``: a day of a terabyte, or of any size, computed from measured costs.
-
-Put here the options and how the answer reads. Not here: what is computed (``costs``, ``week``, ``walls``).
-"""
+"""``python -m bench.simulation bench.json ...``: a day of a terabyte, or of any size, computed from measured costs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Unit costs: what a byte, a change, a row of gold, a table and a window cost, from the figures of ``make bench``.
-
-Put here how figures become costs. Not here: what a day makes of them (``week``).
-"""
+"""Unit costs: what a byte, a change, a row of gold, a table and a window cost, from the figures of ``make bench``."""
 
 from __future__ import annotations
 

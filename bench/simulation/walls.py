@@ -1,7 +1,4 @@
-"""What stops first as a day grows: for each bound, the day at which it is met.
-
-Put here the bounds. Not here: how long a window takes (``week``).
-"""
+"""What stops first as a day grows: for each bound, the day at which it is met."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A week of hourly windows, computed hour by hour: how late gold is, with so many cores, and what it costs.
-
-Put here what follows from costs. Not here: the costs (``costs``), and how the answer reads (``__main__``).
-"""
+"""A week of hourly windows, computed hour by hour: how late gold is, with so many cores, and what it costs."""
 
 from __future__ import annotations
 

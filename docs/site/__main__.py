@@ -1,6 +1,6 @@
 """``make docs``: makes the site of the pages, without a network. A link that leads nowhere stops it.
 
-``python -m docs.site FOLDER`` makes it elsewhere than in ``site``. Not here: what the site looks like (``conf``).
+``python -m docs.site FOLDER`` makes it elsewhere than in ``site``.
 """
 
 from __future__ import annotations

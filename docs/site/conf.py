@@ -1,9 +1,7 @@
 """How Sphinx makes the site of the pages in this folder: ``make docs``.
 
 The pages are plain Markdown that also reads well where it lies, so that everything that only the site needs is here:
-its navigation (``navigation.yaml`` beside this file), and what becomes of links that leave the pages. Put here what
-concerns the whole site. Not here: what a page says, and the reference that is made from the code
-(``docs/site/reference``).
+its navigation (``navigation.yaml`` beside this file), and what becomes of links that leave the pages.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The archive by which Weir's code, and the packages that its tasks import, reach the executors of a cluster.
 
 Spark unpacks it into the working folder of each executor, and the tasks' Python looks there first. So the hosts of a
-cluster need Spark and a Python of the same minor version as the driver's, and nothing of Weir. pyspark itself is not in
-it: it is part of the cluster's Spark.
-Put here what is in the archive, and how Spark learns of it. Not here: all other settings (``settings``).
+cluster need Spark and a Python of the same minor version as the driver's, and nothing of Weir. pyspark itself is not
+in it: it is part of the cluster's Spark.
 """
 
 from __future__ import annotations

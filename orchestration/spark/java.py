@@ -1,8 +1,7 @@
 """Whether this machine has the Java and the Python that Weir needs, checked before anything is installed.
 
-It imports the standard library only and nothing of Weir's own, so that ``python3 -I orchestration/spark/java.py`` works
-before there is a virtual environment. Put here what the machine must have. Not here: fetching jars (``jars``), and
-starting Spark (``session``).
+It imports the standard library only and nothing of Weir's own, so that ``python3 -I orchestration/spark/java.py``
+works before there is a virtual environment.
 """
 
 from __future__ import annotations

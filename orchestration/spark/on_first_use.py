@@ -2,7 +2,6 @@
 
 A question at the command line is answered without Spark. dagster-pyspark, and Dagster with it, takes a second to
 import, so that it is imported when a session is needed, or Dagster asks for its resource.
-Put here what is known before the session starts. Not here: how it starts (``session``).
 """
 
 from __future__ import annotations

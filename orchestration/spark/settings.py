@@ -1,6 +1,6 @@
 """Spark's settings, from the machine, the environment and the work: Delta, UTC, sizes that suit little data.
 
-A setting with a measured reason says so. Put a setting here.
+A setting with a measured reason says so.
 """
 
 from __future__ import annotations

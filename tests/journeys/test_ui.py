@@ -47,7 +47,7 @@ def test_the_graph_shows_every_layer_of_the_feed(page: Page) -> None:
 
 
 def test_what_weir_keeps_for_itself_is_in_a_graph_of_its_own(page: Page) -> None:
-    page.goto("/locations/weir/asset-groups/zoo_upkeep")
+    page.goto("/locations/weir/asset-groups/zoo_maintenance")
     for title in ("zoo_progress", "zoo_compaction", "pets__tombstones", "keepers__tombstones"):
         expect(page.get_by_text(title, exact=True).first).to_be_visible()
 

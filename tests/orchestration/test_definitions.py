@@ -137,13 +137,13 @@ def test_a_feeds_group_makes_its_tables_and_its_job_all_but_compaction(
         "quarantine/tpch/tpch_quarantine",
         "gold/tpch/public__region",
     )
-    assert groups["tpch_upkeep"] == keys(
+    assert groups["tpch_maintenance"] == keys(
         "gold/tpch/public__region__tombstones",
         "progress/tpch/tpch_progress",
         "report/tpch/tpch_report",
         "compaction/tpch/tpch_compaction",
     )
-    assert {*groups} == {"shop", "shop_upkeep", "tpch", "tpch_upkeep"}
+    assert {*groups} == {"shop", "shop_maintenance", "tpch", "tpch_maintenance"}
     job = built.resolve_job_def("tpch_to_gold")
     assert job.asset_layer.selected_asset_keys == keys(*MADE_OF_TPCH)
     assert job.executor_def is dg.in_process_executor

@@ -1,7 +1,4 @@
-"""Every check, with what follows from a violation and what to do, from the rules that the code has.
-
-Not here: the words of a rule, which stand in the rule itself (``expectations``, and ``warnings`` of a format).
-"""
+"""Every check, with what follows from a violation and what to do, from the rules that the code has."""
 
 from __future__ import annotations
 

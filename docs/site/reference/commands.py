@@ -1,7 +1,4 @@
-"""Every command of ``weir`` with its arguments and options, from the command line itself.
-
-Not here: the words of a command, which are its help (``orchestration/cli/arguments``).
-"""
+"""Every command of ``weir`` with its arguments and options, from the command line itself."""
 
 from __future__ import annotations
 

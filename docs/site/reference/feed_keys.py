@@ -1,7 +1,4 @@
-"""Every key of a feed file, with its type, its default and what it means, from the model that reads the file.
-
-Not here: the words of each key, which are the docstrings of the model's fields (``orchestration/feeds/keys.py``).
-"""
+"""Every key of a feed file, with its type, its default and what it means, from the model that reads the file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Markdown, as the pages of the reference need it: tables, and texts from docstrings.
-
-Put here what several of these pages need to be written. Not here: what they say.
-"""
+"""Markdown, as the pages of the reference need it: tables, and texts from docstrings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which pages are made from the code, and writing them: ``make docs``.
-
-Put here a new page. Not here: what it says (the module of its name).
-"""
+"""Which pages are made from the code, and writing them: ``make docs``."""
 
 from __future__ import annotations
 

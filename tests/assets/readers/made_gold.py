@@ -1,7 +1,4 @@
-"""The gold that other programs are asked to read: every kind of table, and the rows that a reader must find in it.
-
-Put here the tables and their rows. Not here: the programs (``test_readers``).
-"""
+"""The gold that other programs are asked to read: every kind of table, and the rows that a reader must find in it."""
 
 from __future__ import annotations
 
