@@ -1,4 +1,4 @@
-"""One large table: from its drops to silver, changes applied to it, applied again, and a look that finds nothing new."""
+"""One large table: its drops to silver, changes applied to it, applied again, and a look that finds nothing new."""
 
 from __future__ import annotations
 
