@@ -1,4 +1,4 @@
-"""A whole day of more and more gigabytes by ``weir run`` with a driver of four: what bounds a day is time, not memory."""
+"""A whole day of more and more gigabytes by ``weir run`` with a driver of four: time bounds a day, and not memory."""
 
 from __future__ import annotations
 
