@@ -59,6 +59,20 @@ def test_words_that_were_replaced_stand_nowhere(page: Path) -> None:
     assert not words & REPLACED
 
 
+def test_every_room_and_module_of_the_picture_exists(root: Path) -> None:
+    """What stands in its boxes of rooms, and along the way of a record, where the word above it says which house."""
+    picture = (root / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    houses = ("orchestration", "assets", "transforms")
+    names = re.findall(r'<text class="code"[^>]*>([a-z_/]+)<', picture)
+    assert len(names) > 30
+    for name in names:
+        assert any(
+            (root / house / f"{name}{end}").exists() for house in houses for end in ("", ".py")
+        )
+    rooms = {one.parent.name for house in houses for one in (root / house).glob("*/__init__.py")}
+    assert rooms <= {*names}
+
+
 def test_the_readme_is_short_and_the_glossary_too(root: Path) -> None:
     assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
     page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
