@@ -67,9 +67,6 @@ def group_of(feed: Feed, key: dg.AssetKey) -> str:
     return maintenance_group(feed) if is_maintenance else feed.name
 
 
-# How a feed is sliced in time: one partition per landing window, the open one too.
-
-
 CRON = {"hour": "0 * * * *", "day": "0 0 * * *"}
 
 
@@ -91,21 +88,14 @@ def windows_of_run(context: dg.AssetExecutionContext) -> list[str]:
     return list(context.partition_keys)
 
 
-# Markdown as metadata of Dagster's events: the one place where Dagster is given any.
-# Dagster draws it as it is, images and links of whoever wrote it included.
-
-
 def markdown_metadata(shown: Markdown) -> dg.MarkdownMetadataValue:
-    """The metadata value of a piece of Markdown."""
+    """The metadata value of a piece of Markdown, which Dagster draws as it is, whoever wrote it."""
     return dg.MetadataValue.md(str(shown))
 
 
 def markdown_list(lines: Iterable[object]) -> dg.MarkdownMetadataValue:
     """The metadata value of lines that sources may have written."""
     return markdown_metadata(bullets(lines) or Markdown("none"))
-
-
-# What the metadata of an asset's events, and of a check's results, mean: a sentence for each key, by kind of asset.
 
 
 EXPLAINED: Final = "what_these_mean"
@@ -216,9 +206,6 @@ def explained_metadata(kind: str) -> dict[str, dg.MarkdownMetadataValue]:
     return {EXPLAINED: markdown_metadata(table(own_head("name", "meaning"), rows))}
 
 
-# What the Dagster assets of a feed have in common: they are made window by window, and are Delta tables.
-
-
 class WindowStep(TypedDict):
     """Parameters that ``dg.multi_asset`` takes."""
 
@@ -278,12 +265,6 @@ _DESCRIBED: Final = {
 """What the columns of these tables hold: the sentences of the reference."""
 
 
-# What a run of several windows shows of each: every window's materialization carries that window's own numbers.
-# Dagster gives all windows of a range the metadata of the one result. Numbers of a window are added to its own event
-# here, so that they add up over windows; what is only known of the run as a whole, such as how many keys a single
-# fold of all windows changed, stands with the run's last window.
-
-
 Metadata = Mapping[str, Any]
 
 NOTHING_LANDED: Final = "Nothing landed in this window."
@@ -307,7 +288,10 @@ def add_to_windows(
     of_windows: Mapping[str, Metadata],
     of_run: Metadata,
 ) -> None:
-    """Give each window of the run its own numbers, and the last one what is known of the run as a whole."""
+    """Give each window of the run its own numbers, and the last one what is known of the run as a whole.
+
+    Dagster gives all windows of a range the metadata of the one result, and numbers would not add up over windows.
+    """
     if key not in context.selected_asset_keys:
         return  # only a check of it was asked for
     windows = windows_of_run(context)
@@ -354,11 +338,6 @@ def _observation(
         return dg.AssetObservation(key, NOTHING_LANDED, metadata=metadata, partition=quiet[0])
     said = f"Nothing landed in {len(quiet):,} windows, {quiet[0]} .. {quiet[-1]}."
     return dg.AssetObservation(key, said, metadata=metadata)
-
-
-# Steps that are tried again: where a fault may pass by itself, and not where somebody has to do something.
-# A store that is slow, a broker that restarts, another run in the same table: a few tries with more patience each
-# time, and nobody is called. A declaration that is wrong, a disk that is full, a blocking check: at once, as it is.
 
 
 WAITS = (3.0, 9.0, 27.0)

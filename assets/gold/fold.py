@@ -175,10 +175,8 @@ class TableFold(Generic[Frame]):
     def whole(self, given: FoldInput, asked: Frame | None, count: int) -> Frame:
         """One row per change, base row, version and gold row of all keys, or of some and those linked with them.
 
-        Args:
-            given: What the stages know of the table.
-            asked: One row per key that is asked for (``key``, and ``carried`` from an earlier stage); None for all.
-            count: How many these are at most.
+        ``asked``: one row per key that is asked for (``key``, and ``carried`` from an earlier stage), at most ``count``
+        of them; None for all.
         """
         run, silver, stored = self.executor, self.silver, self.stored
         # Of linked keys it is not known yet which others they bring along.

@@ -19,10 +19,6 @@ _POLICY = "The feed file's `schema_changes` says"
 def refuse_columns(gold: GoldTable, accounts: Sequence[Mapping[str, Any]]) -> None:
     """Raise, before a gold table is made again, where columns went or came in a way that the feed file does not allow.
 
-    Args:
-        gold: The gold table.
-        accounts: What the feed's accounts say of it.
-
     Raises:
         SchemaChangeRefused: The policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
     """
@@ -144,22 +140,13 @@ def _refuse_broken_since(gold: GoldTable, rows: Sequence[Mapping[str, Any]]) -> 
             )
 
 
-# What a gold table waits for before it can be made from all of silver.
-
-
 def rebuild_waits_for(
     gold: GoldTable, accounts: Sequence[Mapping[str, Any]], *, has_rows: bool, is_asked_for: bool
 ) -> tuple[str, ...]:
     """The windows whose silver has to be derived again before the table can be made from all of silver.
 
-    A table without rows and tombstones takes any declaration: the one before was wrong about the source.
-
-    Args:
-        gold: The gold table.
-        accounts: What the feed's accounts say of it.
-        has_rows: Whether it has rows or tombstones.
-        is_asked_for: Whether a person has asked for it (``weir rebuild``), so that it may get another
-            key and other types.
+    A table without rows and tombstones takes any declaration: the one before was wrong about the source. Where a person
+    has asked for it (``weir rebuild``), it may get another key and other types.
 
     Raises:
         KeyDrift: The table has another key, and nobody has asked for it to be made again.

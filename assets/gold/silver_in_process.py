@@ -38,16 +38,9 @@ class TooLarge(Exception):
 class SilverInProcess:
     """One gold table's changes in silver, and what its keys were at the compaction watermark; see ``fold.Silver``.
 
-    Without slots: what is read is kept.
-
-    Args:
-        plan: What is known of the table.
-        choice: What fits into this process.
-        files: What reads silver's files.
-        parts: Which files there are.
-        base_rows: The table's base rows (``key``, ``streams``, ``state``); None where nothing is compacted.
-        above: Changes at or below it are left out; the plan's own compaction watermark, but for a compaction.
-        up_to: Only changes at or below it count; None for all.
+    Without slots: what is read is kept. ``files`` reads silver's files, which are ``parts``. ``base_rows``: the table's
+    (``key``, ``streams``, ``state``); None where nothing is compacted. ``above``: changes at or below it are left out;
+    the plan's own compaction watermark, but for a compaction. ``up_to``: only changes at or below it count.
     """
 
     plan: TablePlan

@@ -49,12 +49,7 @@ class Unproved(NamedTuple):
 
 
 def in_chunks(accounts: Sequence[Account], brought: frozenset[str]) -> list[snapshots.Snapshot]:
-    """The snapshots in chunks of which the run brings rows, where older changes of the table are known.
-
-    Args:
-        accounts: All accounts of the gold table.
-        brought: The windows that the run brings.
-    """
+    """The snapshots in chunks of which the run brings rows, where older changes of the table are known."""
     first = _first_position(accounts)
     some = snapshots.in_chunks((str(row["window"]), row["snapshots"]) for row in accounts)
     return [
@@ -69,14 +64,8 @@ def of_stream(
 ) -> tuple[list[dict[str, Any]], list[Unproved]]:
     """The range deletes of the complete snapshots that the table's windows hold together, and the other snapshots.
 
-    Left out are those before which nothing of the table stands, as the first snapshot of most tables.
-
-    Args:
-        feed: The feed, with its recorded decisions.
-        declared: The declared table.
-        name: The gold table.
-        accounts: All its accounts.
-        brought: The windows that the run brings: a delete of which they hold a part is new.
+    Left out are those before which nothing of the table stands, as the first snapshot of most tables. A delete is new
+    of which the windows that the run brings (``brought``) hold a part.
     """
     found, unproved = [], []
     first = _first_position(accounts)

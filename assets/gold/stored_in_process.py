@@ -46,12 +46,8 @@ from transforms.gold.fold_rows import GOLD, keys_of
 class StoredInProcess:
     """The tables of one gold table; see ``fold.Stored``.
 
-    Args:
-        table: The declared table.
-        gold: Its rows.
-        tombstones: Its tombstones.
-        history: Its versions; None where it keeps none.
-        compaction_watermark: Versions that ended at or below it can no longer be derived from silver, and stay.
+    ``history``: its versions; None where it keeps none. ``compaction_watermark``: versions that ended at or below it
+    can no longer be derived from silver, and stay.
     """
 
     table: Table
@@ -256,9 +252,6 @@ class StoredInProcess:
         new = versions.select(before.schema.names).cast(before.schema)
         whole = pa.concat_tables([before.filter(pa.array(left, pa.bool_())), new])
         self.history.rewrite(whole, {} if keys is None else None)
-
-
-# Digests of a gold table's rows in this process, by which two tables are compared.
 
 
 Digests: TypeAlias = Counter[tuple[str, str]]

@@ -114,9 +114,6 @@ def _counted(broken: DataFrame | None) -> tuple[int, Markdown]:
     return once.count(), bullets(row["what"] for row in some)
 
 
-# Edges of a graph that do not fit their vertices, or their other direction: one row for each, as frames.
-
-
 TOLERANCE = "1 HOUR"
 """A request may begin this long before others and end after them, so that its times say nothing."""
 
@@ -233,9 +230,6 @@ def _shown(name: str) -> Column:
 
 def _is_vertex(table: Table) -> bool:
     return table.name.startswith("vertex_")
-
-
-# Streams whose positions started over, as after the restore of a source: recognized by the events' times.
 
 
 CLOCK_NUMBERS = 3
