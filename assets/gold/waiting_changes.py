@@ -21,8 +21,8 @@ from assets.storage import delta_rs
 from transforms.change import CONTROL, HOLD
 from transforms.column_types.map_columns import map_array
 from transforms.feed.feed import Feed, Table
-from transforms.silver import conform as waiting
 from transforms.silver.changes import Row
+from transforms.silver.conform import WaitingRow, conform_waiting
 from transforms.task_errors import with_clear_errors
 
 _SILVER: pa.Schema = to_arrow_schema(CHANGE, timezone="UTC")
@@ -54,14 +54,14 @@ class Conform:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of silver's rows, conformed, from batches of waiting ones with all columns."""
-        conform = waiting.conform_waiting(self.feed, self.table)
+        conform = conform_waiting(self.feed, self.table)
         with with_clear_errors(self.feed):
             for batch in batches:
                 found = [(at, row) for at, one in enumerate(_rows(batch)) for row in conform(one)]
                 yield _replaced(batch, found, self.table.name)
 
 
-def _rows(batch: pa.RecordBatch) -> Iterator[waiting.WaitingRow]:
+def _rows(batch: pa.RecordBatch) -> Iterator[WaitingRow]:
     times = {
         name: batch.column(name).cast(pa.int64()).to_pylist()
         for name in ("event_at", "extracted_at")

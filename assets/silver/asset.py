@@ -24,9 +24,8 @@ from assets.feed_assets import (
 from assets.quality import checks, data_docs, declared_checks
 from assets.quality.data_docs import link_to
 from assets.quality.suite_faults import refuse_unknown
-from assets.silver import checks as findings
 from assets.silver import derive
-from assets.silver.checks import lags
+from assets.silver.checks import lags, samples
 from assets.silver.derive import Derived
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
@@ -166,10 +165,10 @@ def silver_checked(
 ) -> list[dg.AssetCheckResult]:
     """The results of silver's checks over these windows, kept in the warehouse."""
     key, rules = feed_key("silver", feed), silver_rules(feed)
-    samples = findings.samples(lake, made.findings)
-    found = list(checks.results_of_rules(key.path, rules, made.violations, windows, samples))
+    shown = samples(lake, made.findings)
+    found = list(checks.results_of_rules(key.path, rules, made.violations, windows, shown))
     stored: list[Mapping[str, Any]] = [
-        rule_in_json(rule, samples.get(rule.rule.name)) for rule in judge(rules, made.violations)
+        rule_in_json(rule, shown.get(rule.rule.name)) for rule in judge(rules, made.violations)
     ]
     suite = declared_checks.suite_of(feed, "silver")
     if suite is not None:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from assets.columns.silver import SILVER_ARROW
 from assets.control.accounting import StoredAccount
 from assets.control.transactions import OpenTransaction, open_transactions_in_words
-from assets.quarantine import words as records_shown
+from assets.quarantine import words
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from expectations import silver as rules
@@ -186,7 +186,7 @@ def samples(lake: Lake, findings: Findings) -> dict[str, Markdown]:
     found = _samples_of_facts(findings) | _samples_of_counts(feed, accounts)
     if any(row["quarantined"] for row in accounts):
         windows = sorted({row["window"] for row in accounts})
-        if records := records_shown.samples_of_windows(lake, feed, windows):
+        if records := words.samples_of_windows(lake, feed, windows):
             found[rules.NOTHING_QUARANTINED.name] = records
     waiting = {row["window"] for row in accounts if row["declared"] is None and row["changes"]}
     if waiting:

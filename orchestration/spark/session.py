@@ -17,10 +17,14 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from orchestration.spark import archive, on_first_use
-from orchestration.spark import settings as sockets
 from orchestration.spark.jars import ensure_jars
 from orchestration.spark.java import check_java
-from orchestration.spark.settings import is_on_this_machine, stay_on_this_machine
+from orchestration.spark.settings import (
+    SOCKETS,
+    is_on_this_machine,
+    socket_folder,
+    stay_on_this_machine,
+)
 from transforms.errors import WeirError
 
 _STARTS_ONCE = Lock()
@@ -49,7 +53,7 @@ class WeirSpark(LazyPySparkResource):
             if is_on_this_machine(self.spark_config):
                 stay_on_this_machine(os.environ)
                 # The executors of a cluster have folders of their own.
-                settings[sockets.SOCKETS] = sockets.socket_folder()
+                settings[SOCKETS] = socket_folder()
             if self.s3a:
                 settings |= CONDITIONAL_COMMITS
             with on_first_use.starting():
