@@ -69,6 +69,7 @@ def write_accounts(lake: Lake, feed: Feed, table: Table, counts: Mapping[str, in
         account |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(("records", "events", "changes"), count)
         account |= {"window": window, "table": table.name, "declared": table.name}
         account |= {"source_table": f"{drops.CATALOG}.{drops.SCHEMA}.{table.name}"}
-        account |= {"undeclared_columns": [], "change_kinds": [], "segments": [], "warnings": {}}
+        lists = ("undeclared_columns", "change_kinds", "segments", "snapshots", "trails", "falls")
+        account |= {name: [] for name in (*lists, "stream_schemas")} | {"warnings": {}}
         accounts.append(account | {"declaration": feed_digest(feed, window)})
     accounting_of(lake, feed).append(accounts)
