@@ -150,11 +150,15 @@ def _run(rows: Rows, tables: Mapping[str, pa.Table]) -> pa.Table:
     with locked(tables) as connection:
         found, size = [], 0
         reader = connection.sql(rows.sql).to_arrow_reader()
-        for batch in reader:
-            size += batch.nbytes
-            if size > _MOST_BYTES:
-                raise LeftToSpark("an answer too large for this process")
-            found.append(batch)
+        try:
+            for batch in reader:
+                size += batch.nbytes
+                if size > _MOST_BYTES:
+                    raise LeftToSpark("an answer too large for this process")
+                found.append(batch)
+        except OSError as fault:
+            # What DuckDB cannot compute in the midst of an answer, Arrow's reader passes on so.
+            raise LeftToSpark(str(fault)) from fault
         made = pa.Table.from_batches(found, reader.schema)
     for one, expected in zip(made.schema, schema, strict=True):
         asked = LOCAL if expected.type == AT else expected.type
