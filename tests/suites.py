@@ -22,6 +22,8 @@ LONG: Final[Mapping[str, int]] = {
     "tests/recordings": 90,
     "tests/journeys/test_airflow.py": 200,
     "tests/journeys/test_dbt.py": 100,
+    "tests/orchestration/cli/sql/test_same_answers.py"
+    "::test_drawn_questions_have_the_answers_that_spark_gives": 200,
     # The daemon and each message.
     "tests/journeys/test_alerts.py::test_one_message_tells_of_a_run_that_the_daemon_has_run": 95,
     "tests/assets/readers": 290,

@@ -406,7 +406,12 @@ def test_drawn_questions_have_the_answers_that_spark_gives(
     assert len(here) >= 100
     wrong = {}
     for sql, found in here.items():
-        expected = by_spark(lake, sql)
+        try:
+            expected = by_spark(lake, sql)
+        except QueryRefused as fault:
+            # Spark adds in the order in which rows come, and may have too large a number on the way to a sum that fits.
+            assert "ARITHMETIC_OVERFLOW" in str(fault) and "sum(" in sql
+            continue
         if compared(sql, found) != compared(sql, expected):
             wrong[sql] = (found, expected)
     assert wrong == {}
