@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-KINDS = ["Tutorials", "How-to", "Reference", "How it works"]
+KINDS = ["Tutorials", "How-to", "Sources", "Reference", "How it works"]
 LOADED = re.compile(
     r"""<(?:script|img|iframe|source)[^>]*\ssrc=["'](?:https?:)?//|"""
     r"""<link[^>]*\shref=["'](?:https?:)?//|@import[^;]*//|url\(["']?(?:https?:)?//"""
@@ -55,7 +55,7 @@ def listed(root: Path) -> dict[str, list[str]]:
     return written
 
 
-def test_the_navigation_has_four_kinds_and_each_page_once(root: Path) -> None:
+def test_the_navigation_has_five_kinds_and_each_page_once(root: Path) -> None:
     sections = listed(root)
     assert list(sections) == KINDS
     pages = [page for section in sections.values() for page in section]
