@@ -87,7 +87,7 @@ def finish_with_last(
 
 
 def is_blocked(check: dg.AssetCheckResult | dg.AssetCheckEvaluation) -> bool:
-    """True for a failed check of severity ERROR."""
+    """True for a failed check of severity ERROR, with which a run fails."""
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 

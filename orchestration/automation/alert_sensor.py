@@ -14,6 +14,7 @@ from typing import Final
 
 import dagster as dg
 
+from assets.control.asset import is_blocked
 from assets.feed_assets import table_name_of
 from assets.wording import counted
 from orchestration.observability.alerts import (
@@ -26,7 +27,7 @@ from orchestration.observability.alerts import (
 )
 from orchestration.observability.drift_lines import NEW_DRIFT
 from orchestration.observability.run_tags import windows_in_words
-from orchestration.runs.outcome import is_blocked, reasons
+from orchestration.runs.outcome import reasons
 from transforms.display import block_lines
 from transforms.errors import SettingMisdeclared
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from assets.control.asset import is_blocked
 from assets.feed_assets import table_name_of
 from assets.quality.suite_faults import faults_of_suites
 from assets.storage.lake import Lake
@@ -17,7 +18,7 @@ from orchestration.feeds.faults import Unfit
 from orchestration.feeds.load import misdeclared
 from orchestration.runs import execution, summary
 from orchestration.runs.history import naming_faults, open_history
-from orchestration.runs.outcome import Outcome, is_blocked
+from orchestration.runs.outcome import Outcome
 from orchestration.runs.planning import Plan
 from orchestration.sheets import Sheet
 from transforms.feed.feed import Feed

@@ -10,6 +10,7 @@ from typing import Final
 import dagster as dg
 from dagster._core.execution.plan.objects import ErrorSource
 
+from assets.control.asset import is_blocked
 from orchestration.runs.planning import Plan
 from transforms.display import hanging
 from transforms.errors import TablesFailed
@@ -38,11 +39,6 @@ class Outcome:
 STOPPED: Final = (
     "stopped by a signal: nothing is half-written, and the next run goes on with what is missing"
 )
-
-
-def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
-    """True for a failed check of severity ERROR, with which the run has failed."""
-    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
 def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:

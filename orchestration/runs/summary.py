@@ -9,6 +9,7 @@ from typing import Final
 
 import dagster as dg
 
+from assets.control.asset import is_blocked
 from assets.executors.choice import EXECUTOR, IN_PROCESS, SPARK
 from assets.feed_assets import table_name_of
 from assets.gold.range_deletes import RangeDeleteEffect, effect_lines
@@ -16,7 +17,7 @@ from assets.storage.lake import Lake
 from assets.wording import counted
 from expectations import feed_rules
 from orchestration.observability.drift_lines import NEW_DRIFT
-from orchestration.runs.outcome import Outcome, is_blocked
+from orchestration.runs.outcome import Outcome
 from orchestration.runs.waiting_tables import Waiting, in_words
 from orchestration.sheets import Grid, Sheet
 from transforms.display import block_lines, bullet_text
