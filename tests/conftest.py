@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from orchestration.spark.settings import session_config
 from tests import lanes
 from tests.lanes import pytest_configure_node, pytest_xdist_make_scheduler
 from tests.services.kafka import broker
-from tests.suites import LONG, Shard, part_of
+from tests.suites import LONG, Shard, is_slow, part_of
 from transforms.feed import digest
 from transforms.feed.feed import Feed
 
@@ -36,63 +35,6 @@ os.environ.setdefault("DAGSTER_HOME", "")
 
 FAULTS = ("fault", "times", "lost events", "wrong rows")
 """The columns of the faults' table."""
-
-
-SLOW = {
-    # Memory and time that must not grow: large inputs, most of them in processes of their own.
-    "test_a_line_that_is_too_long_takes_little_memory": 0,
-    "test_an_object_that_inflates_without_end_takes_no_more_than_it_may": 0,
-    "test_large_texts_take_time_in_proportion": 0,
-    "test_malformed_lines_take_time_in_proportion": 0,
-    "test_a_hundred_thousand_events_of_one_value_in_one_commit_take_their_positions": 0,
-    "test_thousands_of_tables_that_stop_are_one_line": 0,
-    "test_the_ledger_of_many_commits_stays_few_files": 0,
-    "test_no_more_changes_of_a_hot_key_are_held_than_a_batch_has": 0,
-    # Processes that import Dagster or Great Expectations anew, or make an environment.
-    "test_what_judges_built_in_rules_and_reads_feed_files_does_not_import_it": 0,
-    "test_threads_may_import_it_side_by_side_where_the_main_module_has_no_file": 0,
-    "test_it_loads_with_no_environment_and_from_any_folder": 0,
-    "test_a_reader_who_has_seen_enough_gets_no_stack": 0,
-    "test_where_packages_cannot_be_had_the_tool_and_the_reason_are_named": 0,
-    "test_what_tasks_import_is_in_it": 0,
-    "test_it_has_no_tests_and_nothing_that_a_machine_made": 0,
-    # Java, which has to start.
-    "test_a_name_and_a_text_are_themselves_or_are_left_to_spark": 0,
-    "test_nothing_in_sparks_own_lines_acts_on_a_terminal": 0,
-    # Runs of Dagster over several windows or tables.
-    "test_tables_that_fail_are_reported_by_name_and_the_others_are_done": 0,
-    "test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_downstream": 0,
-    "test_one_tick_asks_for_a_few_and_those_that_fail_keep_no_other_waiting": 0,
-    "test_a_landing_that_cannot_be_read_leaves_the_window_that_ended": 0,
-    "test_a_run_that_failed_is_told_once_and_one_that_went_well_is_not": 0,
-    "test_a_check_that_warns_is_told_where_that_is_asked_for": 0,
-    "test_a_hook_that_is_away_gets_the_message_later_and_no_other_gets_it_twice": 0,
-    "test_a_sensor_that_lost_its_cursor_tells_nothing_twice": 0,
-    "test_a_receiver_that_is_away_fails_no_run_and_is_told_of_once": 0,
-    "test_what_is_new_is_told_by_the_first_run_that_meets_it": 0,
-    "test_one_that_blocks_leaves_the_window_due_and_is_remembered_until_the_table_changes": 0,
-    "test_silver_is_asked_about_the_windows_of_the_run": 0,
-    "test_results_are_kept_without_great_expectations_and_their_pages_made_on_request": 0,
-    # Whole runs, in this process.
-    "test_whatever_a_folder_holds_stays_in_the_warehouse_and_does_nothing_at_a_terminal": 0,
-    "test_tables_that_are_as_they_should_be_answer_so": 0,
-    "test_the_lines_that_a_run_shows_bring_its_tables_to_gold": 0,
-    "test_a_file_that_has_tables_gets_lines_to_go_below_them": 0,
-    "test_no_sample_ends_in_an_exception": 0,
-    "test_no_masked_value_leaves_bronze_but_in_quarantines_payload": 0,
-    "test_without_masks_the_same_search_finds_them_everywhere": 0,
-    "test_lists_of_quarantine_show_no_payload_and_a_single_record_does": 0,
-    "test_dagsters_form_neither_shows_a_record_nor_takes_one": 0,
-    # Histories that are drawn in numbers of their own, and not by WEIR_LAW_HISTORIES.
-    "test_gold_is_the_graph_that_the_store_has": 0,
-    "test_gold_is_the_graph_whatever_the_windows_and_the_runs": 9,
-    "test_a_snapshot_heals_whatever_the_order_the_repeats_and_the_windows": 3,
-    "test_a_log_that_begins_again_stops_gold_until_its_epoch_is_opened": 6,
-    "test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds": 6,
-    "test_any_part_of_a_batch_that_comes_again_changes_nothing": 0,
-}
-"""Tests without Spark that take a second of a processor or more: ``make check`` leaves them to ``make test``. Behind a
-name stands which of its cases are run all the same: 9 is every ninth, and 0 is none."""
 
 
 SERVERS = {"store", "broker", "postgres"}
@@ -157,7 +99,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items=[item for item in items if part_of(item.nodeid) not in chosen]
         )
         items[:] = [item for item in items if part_of(item.nodeid) in chosen]
-    seen: Counter[str] = Counter()
     for item in items:
         if part_of(item.nodeid) in LONG:
             item.add_marker(pytest.mark.long)
@@ -166,11 +107,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.spark)
         if fixtures & SERVERS:
             item.add_marker(pytest.mark.services)
-        name = getattr(item, "originalname", item.name)
-        if name in SLOW:
-            if SLOW[name] == 0 or seen[name] % SLOW[name]:
-                item.add_marker(pytest.mark.slow)
-            seen[name] += 1
+        if is_slow(item.nodeid):
+            item.add_marker(pytest.mark.slow)
         marks = {mark.name for mark in item.iter_markers()}
         if "spark" in marks:
             item.add_marker(pytest.mark.xdist_group(LANE))

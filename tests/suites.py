@@ -110,6 +110,63 @@ NUMBERED: Final[Mapping[str, int]] = {
 }
 """Parts that both suites have: in the long one with larger numbers, of which these are the seconds."""
 
+SLOW: Final = frozenset(
+    {
+        # Runs of Dagster over several windows or tables.
+        "tests/orchestration/runs",
+        "tests/orchestration/automation",
+        "tests/orchestration/observability",
+        "tests/assets/quality/test_quality_of_runs.py",
+        "tests/assets/audit/test_stored_tables.py",
+        "tests/assets/gold/test_held_losses.py",
+        "tests/assets/gold/test_late_events.py",
+        "tests/assets/test_checks.py"
+        "::test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_downstream",
+        "tests/orchestration/cli/test_debezium_without_schemas.py",
+        "tests/orchestration/cli/test_decisions.py",
+        "tests/orchestration/cli/test_hostile_drops.py",
+        # Histories that are drawn in numbers of their own, or run whole windows.
+        "tests/laws/test_tigergraph.py",
+        "tests/laws/snapshots",
+        "tests/laws/test_repairing_laws.py",
+        "tests/laws/test_dgraph_laws.py",
+        "tests/laws/drawn/test_drawn.py",
+        "tests/assets/control/test_bronze_ledger.py",
+        "tests/transforms/formats/test_hostile_records.py::test_damaged_records_are_changes_or_in_quarantine",
+        "tests/transforms/formats/test_yugabyte.py::test_any_part_of_a_batch_that_comes_again_changes_nothing",
+        "tests/transforms/onboarding/test_hostile_samples.py",
+        "tests/transforms/feed/test_windows.py::test_no_name_below_a_folder_of_a_day_is_of_another",
+        # Memory and time that must not grow: large inputs, most of them in processes of their own.
+        "tests/transforms/records/test_memory.py",
+        "tests/transforms/records/test_csv_records.py::test_large_texts_take_time_in_proportion",
+        "tests/transforms/records/test_csv_records.py::test_malformed_lines_take_time_in_proportion",
+        "tests/transforms/records/test_json_documents.py::test_large_texts_take_time_in_proportion",
+        "tests/transforms/records/test_json_documents.py::test_malformed_lines_take_time_in_proportion",
+        "tests/transforms/records/test_json_documents.py::test_they_cut_alike_whatever_the_limits",
+        "tests/transforms/formats/test_dgraph.py"
+        "::test_a_hundred_thousand_events_of_one_value_in_one_commit_take_their_positions",
+        "tests/transforms/silver/test_discovered_tables.py::test_thousands_of_tables_that_stop_are_one_line",
+        "tests/assets/gold/test_hot_keys.py::test_no_more_changes_of_a_hot_key_are_held_than_a_batch_has",
+        # Processes that import Dagster or Great Expectations anew, make an environment, or start Java.
+        "tests/expectations/test_suites.py",
+        "tests/expectations/test_gallery.py",
+        "tests/test_reference.py",
+        "tests/orchestration/test_definitions.py::test_it_loads_with_no_environment_and_from_any_folder",
+        "tests/orchestration/test_installation.py",
+        "tests/orchestration/feeds/test_refused.py",
+        "tests/orchestration/web",
+        "tests/orchestration/spark",
+        "tests/orchestration/cli/test_main.py::test_a_reader_who_has_seen_enough_gets_no_stack",
+        "tests/orchestration/cli/test_quick_commands.py",
+        "tests/orchestration/cli/sql/test_same_answers.py",
+        "tests/bench/test_others.py",
+        "tests/test_suites.py::test_each_part_of_the_long_suite_has_tests_and_each_long_test_is_in_one_shard",
+        "tests/test_site.py",
+        "tests/test_troubleshooting.py",
+    }
+)
+"""Parts without Spark whose tests take a second of a processor or more: ``make check`` leaves them out."""
+
 SHARDS: Final = 16
 """How many shards .ci/run counts on: each has to be over in ten minutes."""
 
@@ -117,6 +174,11 @@ SHARDS: Final = 16
 def part_of(nodeid: str) -> str | None:
     """The part of the long suite that has this test; None of a test that only ``make test`` has."""
     return next((name for name in _names(nodeid) if name in LONG or name in NUMBERED), None)
+
+
+def is_slow(nodeid: str) -> bool:
+    """Whether ``make check`` leaves a test out for the time that it takes."""
+    return any(name in SLOW for name in _names(nodeid))
 
 
 def _names(nodeid: str) -> Iterator[str]:

@@ -65,7 +65,6 @@ def test_the_navigation_has_five_kinds_and_each_page_once(root: Path) -> None:
     )
 
 
-@pytest.mark.slow
 def test_each_page_is_in_the_site_which_begins_with_the_readme(root: Path, site: Path) -> None:
     for page in (page for section in listed(root).values() for page in section):
         assert (site / page).with_suffix(".html").exists(), page
@@ -76,7 +75,6 @@ def test_each_page_is_in_the_site_which_begins_with_the_readme(root: Path, site:
     assert (site / "searchindex.js").exists()
 
 
-@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere_when_it_is_read(site: Path) -> None:
     assert LOADED.search('<link rel="stylesheet" href="https://fonts.example/a.css">')
     assert LOADED.search("<script src='//cdn.example/a.js'></script>")
@@ -86,7 +84,6 @@ def test_nothing_is_loaded_from_elsewhere_when_it_is_read(site: Path) -> None:
     assert loading == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "broken",
     [

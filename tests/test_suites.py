@@ -16,7 +16,6 @@ MOST_SECONDS = 480
 """Of a shard, whose tests may take ten minutes where the machine is slower than the one that was measured."""
 
 
-@pytest.mark.slow
 def test_each_part_of_the_long_suite_has_tests_and_each_long_test_is_in_one_shard(
     root: Path,
 ) -> None:

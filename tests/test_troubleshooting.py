@@ -16,8 +16,6 @@ from orchestration.spark.jars import JarsMissing
 from orchestration.spark.java import JavaMissing
 from transforms.errors import WeirError
 
-pytestmark = pytest.mark.slow
-
 WORDS = {
     "FeedMisdeclared": "feeds/shop.yaml: line …, column …",
     "FeedFaults": "feeds/shop.yaml: line …, column …",

@@ -49,7 +49,6 @@ def session(
             process.communicate("")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("master", [{}, {"WEIR_SPARK_MASTER": "local[1]"}])
 def test_every_port_of_a_local_spark_is_loopbacks(
     tmp_path: os.PathLike[str], master: dict[str, str]
