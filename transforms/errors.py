@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from transforms.addresses import without_credentials
 from transforms.display import one_line
@@ -29,7 +29,7 @@ class SettingMisdeclared(WeirError):
     """A variable of the environment, or an option, says what Weir cannot use, or too little for what there is."""
 
     def __init__(self, name: str, value: str, fault: str) -> None:
-        self.name, self.value, self.fault = name, value, fault
+        self.name = name
         super().__init__(f"{name}={value}: {fault}")
 
 
@@ -37,7 +37,7 @@ class UnreadableLanding(WeirError):
     """The place where drops land cannot be listed or read."""
 
     def __init__(self, feed: str, landing: str, fault: str, remedy: str) -> None:
-        self.feed, self.landing, self.fault, self.remedy = feed, landing, fault, remedy
+        self.landing, self.fault, self.remedy = landing, fault, remedy
         super().__init__(f"feed {feed}: cannot read {landing}: {fault}. {remedy}")
 
 
@@ -45,7 +45,7 @@ class OffsetsLost(WeirError):
     """Kafka has deleted records that were never read: ``lost`` is how many offsets, by partition."""
 
     def __init__(self, feed: str, lost: Mapping[str, int], earliest: Mapping[str, int]) -> None:
-        self.feed, self.lost, self.earliest = feed, dict(lost), dict(earliest)
+        self.lost = dict(lost)
         each = "; ".join(
             f"{name}: {count:,} offsets, {earliest[name] - count:,} to {earliest[name] - 1:,}"
             for name, count in sorted(lost.items())
@@ -62,7 +62,6 @@ class UnreadableWarehouse(WeirError):
     """The place where the tables are cannot be reached."""
 
     def __init__(self, warehouse: str, fault: str, remedy: str) -> None:
-        self.warehouse, self.fault, self.remedy = warehouse, fault, remedy
         super().__init__(f"cannot read the warehouse {warehouse}: {fault}. {remedy}")
 
 
@@ -70,7 +69,7 @@ class RecordFailed(WeirError):
     """A record that Weir cannot even quarantine: because of a defect of Weir, or because it needs too much memory."""
 
     def __init__(self, feed: str, object_name: str, line: int, fault: str) -> None:
-        self.feed, self.object, self.line, self.fault = feed, object_name, line, fault
+        self.object, self.line = object_name, line
         where = (f" at {object_name}" if object_name else "") + (f", line {line}" if line else "")
         super().__init__(
             f"feed {feed}: reading stopped{where}: {fault}. Nothing was written. Please report it, with that record; to"
@@ -82,7 +81,7 @@ class UnknownHeader(WeirError):
     """A CSV file begins with a header whose names do not say which column each field is."""
 
     def __init__(self, feed: str, object_name: str, header: str, expected: str) -> None:
-        self.feed, self.object, self.header, self.expected = feed, object_name, header, expected
+        self.object = object_name
         super().__init__(
             f"feed {feed}: {object_name}, line 1: the header is not understood: {header!r}. "
             f"Expected {expected}. Rename the columns, or write the files without a header."
@@ -93,7 +92,7 @@ class TableNameCollision(WeirError):
     """Two tables of the source would become one gold table."""
 
     def __init__(self, feed: str, table: str, sources: Iterable[str]) -> None:
-        self.feed, self.table, self.sources = feed, table, tuple(sources)
+        self.sources = tuple(sources)
         super().__init__(
             f"feed {feed}: gold table {table!r} would mix {' and '.join(self.sources)}. "
             "Set table_names: schema (or catalog) in the feed file so that each has a table of its own; or declare "
@@ -105,7 +104,6 @@ class WindowOutOfRange(WeirError):
     """What ``--windows`` says is none of a feed's windows: ``window`` is the text, or the first that is none."""
 
     def __init__(self, feed: str, window: str, fault: str) -> None:
-        self.feed, self.window, self.fault = feed, window, fault
         super().__init__(f"feed {feed}: --windows {window}: {fault}")
 
 
@@ -113,7 +111,6 @@ class WindowSizeChanged(WeirError):
     """A feed's windows have another length than those in which its drops were read."""
 
     def __init__(self, feed: str, size: str, window: str) -> None:
-        self.feed, self.size, self.window = feed, size, window
         other = {"hour": "day", "day": "hour"}[size]
         super().__init__(
             f"feed {feed}: window: {size}: bronze was read by the {other}, window {window} for one. "
@@ -125,9 +122,9 @@ class QueryRefused(WeirError):
     """A statement given to ``weir query`` cannot be run."""
 
     def __init__(self, what: str, fault: str, known: Iterable[str] = ()) -> None:
-        self.what, self.fault, self.known = what, fault, tuple(known)
+        self.fault = fault
         forms = "bronze.<feed>, silver.<feed>, quarantine.<feed>, gold.<feed>.<table>"
-        super().__init__(f"{what}: {fault}. Tables: {', '.join(self.known) or forms}.")
+        super().__init__(f"{what}: {fault}. Tables: {', '.join(known) or forms}.")
 
 
 class UnknownKey(WeirError):
@@ -138,24 +135,23 @@ class DecisionRefused(WeirError):
     """A decision that cannot be recorded."""
 
     def __init__(self, feed: str, fault: str) -> None:
-        self.feed, self.fault = feed, fault
+        self.fault = fault
         super().__init__(f"feed {feed}: {fault}")
 
 
 class CompactionRefused(WeirError):
     """Base rows and newer changes do not make the gold table; ``behind``: windows in silver, perhaps not in gold."""
 
-    def __init__(self, feed: str, table: str, keys: Iterable[str], behind: Iterable[str] = ()):
-        self.feed, self.table, self.keys, self.behind = feed, table, tuple(keys), tuple(behind)
+    def __init__(self, feed: str, table: str, keys: Iterable[str], behind: Sequence[str] = ()):
         remedy = (
-            f"Nothing was changed. {len(self.behind)} windows are not in gold yet, {self.behind[0]} first: "
+            f"Nothing was changed. {len(behind)} windows are not in gold yet, {behind[0]} first: "
             f"`weir run --feed {feed}`, or see why that run stops; then compact again."
-            if self.behind
+            if behind
             else "Nothing was changed; `weir explain` shows a row's events, `weir rebuild` makes the table from bronze."
         )
         super().__init__(
             f"feed {feed}: gold table {table} was not compacted: folding its history does not give the rows that it "
-            f"has, for example for the keys {', '.join(self.keys)}. {remedy}"
+            f"has, for example for the keys {', '.join(keys)}. {remedy}"
         )
 
 
@@ -163,7 +159,6 @@ class GoldBehind(WeirError):
     """A gold table was made before the feed file said what it says now."""
 
     def __init__(self, feed: str, table: str) -> None:
-        self.feed, self.table = feed, table
         super().__init__(
             f"gold.{feed}.{table} is missing, or was made under another declaration than the feed file has now. "
             f"`weir run --feed {feed}` first; a column with a `since` in the future comes with its window."
@@ -173,11 +168,10 @@ class GoldBehind(WeirError):
 class RebuildRefused(WeirError):
     """Bronze does not hold everything that the tables were made from."""
 
-    def __init__(self, feed: str, windows: Iterable[str]) -> None:
-        self.feed, self.windows = feed, tuple(windows)
+    def __init__(self, feed: str, windows: Sequence[str]) -> None:
         super().__init__(
-            f"feed {feed}: bronze has no records of {len(self.windows)} windows that silver was made from, "
-            f"{self.windows[0]} first: a rebuild would lose them. Nothing was changed; bring them back."
+            f"feed {feed}: bronze has no records of {len(windows)} windows that silver was made from, "
+            f"{windows[0]} first: a rebuild would lose them. Nothing was changed; bring them back."
         )
 
 
@@ -185,7 +179,6 @@ class RebuildStopped(WeirError):
     """A rebuild has made silver from bronze again, and gold may not follow: it is unchanged."""
 
     def __init__(self, feed: str, why: str, remedy: str) -> None:
-        self.feed, self.why = feed, why
         super().__init__(f"feed {feed}: silver is rebuilt, gold is unchanged: {why} {remedy}")
 
 
@@ -193,7 +186,7 @@ class TableBusy(WeirError):
     """Another run is writing this table: ``holder``, where known, for so many more ``seconds`` unless it goes on."""
 
     def __init__(self, table: str, holder: str = "", seconds: float = 0.0) -> None:
-        self.table, self.holder, self.seconds = table, holder, seconds
+        self.table, self.seconds = table, seconds
         super().__init__(
             f"{table}: another run is writing the same windows or tables now{f' ({holder})' if holder else ''}, and "
             "this one has stopped without harm. Run again once the other has ended: what it has done is not done twice."
@@ -204,7 +197,6 @@ class WarehouseFull(WeirError):
     """There is no room for what a run writes."""
 
     def __init__(self, table: str, free: str) -> None:
-        self.table, self.free = table, free
         advice = "Make room, then run again: nothing is half-written."
         super().__init__(f"{table}: no space left on device: {free}. {advice}")
 
@@ -213,7 +205,6 @@ class UnwritableWarehouse(WeirError):
     """The folder in which the tables are to be cannot be made, or nothing can be written in it."""
 
     def __init__(self, warehouse: str, path: str, fault: str) -> None:
-        self.warehouse, self.path, self.fault = warehouse, path, fault
         advice = "Nothing was written. Name another folder, or give whoever runs this the right to write there."
         super().__init__(f"cannot write the warehouse {warehouse}: {path}: {fault}. {advice}")
 
@@ -222,7 +213,6 @@ class HistoryFailed(WeirError):
     """The database in which Dagster keeps the history of runs refuses what a run has to write."""
 
     def __init__(self, home: str, fault: str) -> None:
-        self.home, self.fault = home, fault
         super().__init__(
             f"the history of runs in {home} cannot be written: {fault}. Make room there, or name another folder in "
             "DAGSTER_HOME; then run again: in the tables nothing is half-written."
@@ -233,7 +223,6 @@ class WarehouseFailed(WeirError):
     """The store that keeps the tables answers with an error."""
 
     def __init__(self, table: str, warehouse: str, fault: str) -> None:
-        self.table, self.warehouse, self.fault = table, warehouse, fault
         super().__init__(
             f"{table}: the warehouse {warehouse} failed: {fault}. "
             "Run again; if it stays so, ask whoever runs the store. Nothing is half-written."
@@ -244,7 +233,6 @@ class SchemaChangeRefused(WeirError):
     """The source's schema, or its declaration, changed in a way that the feed file does not take."""
 
     def __init__(self, feed: str, table: str, kind: str, found: str, remedy: str) -> None:
-        self.feed, self.table, self.kind, self.found = feed, table, kind, found
         super().__init__(f"feed {feed}: table {table}: {kind}: {found}. {remedy}")
 
 
@@ -252,8 +240,7 @@ class KeyDrift(WeirError):
     """The key that a table is declared with is not the key of its rows."""
 
     def __init__(self, feed: str, table: str, key: Iterable[str], found: str, remedy: str) -> None:
-        self.feed, self.table, self.key, self.found = feed, table, tuple(key), found
-        declared = f"its key is declared as [{', '.join(self.key)}]"
+        declared = f"its key is declared as [{', '.join(key)}]"
         super().__init__(f"feed {feed}: table {table}: {declared}, but {found}. {remedy}")
 
 
@@ -261,7 +248,7 @@ class TablesFailed(WeirError):
     """Some gold tables of a feed failed: ``faults`` says why, by table; an error not Weir's own is the cause."""
 
     def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
-        self.feed, self.faults = feed, faults
+        self.faults = faults
         many = f"{len(faults)} gold tables" if len(faults) > 1 else "a gold table"
         listed = "\n".join(f"- {one_line(table)}: {faults[table]}" for table in sorted(faults))
         super().__init__(f"{many} of {feed} failed; the others are done:", *listed.split("\n"))

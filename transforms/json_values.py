@@ -80,6 +80,11 @@ def as_text(value: object) -> str | None:
     return str(value) if isinstance(value, Number) else written(value)
 
 
+def part(value: object, name: str) -> Any:
+    """What an object has under a name; None where it is no object, or has nothing there."""
+    return value.get(name) if type(value) is dict else None
+
+
 def written(value: object) -> str:
     """A value as compact JSON, numbers as they were written; a document may be nested as deeply as one that is read."""
     parts: list[str] = []

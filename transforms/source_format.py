@@ -45,8 +45,11 @@ Decode = Callable[[BronzeRecord], Iterable[Event | Pending]]
 Every record gives at least one: a record that cannot be read gives an event with a ``fault``, and nothing raises.
 """
 
-Decoder = Callable[[Feed, Mapping[str, frozenset[tuple[object, ...]]]], Decode]
-"""Makes the ``Decode`` of a feed; the mapping has, by landing window, the facts that the format's ``Survey`` found.
+Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
+"""By landing window, the facts that the format's ``Survey`` found."""
+
+Decoder = Callable[[Feed, Surveyed], Decode]
+"""Makes the ``Decode`` of a feed.
 
 It is called once in each process, so that what is worked out for a feed is worked out once.
 """

@@ -191,17 +191,6 @@ def clock_text(number: int, per_second: int) -> str:
     return f"{sign}{hour:02}:{minute:02}:{second:02}{_fraction(rest, per_second)}"
 
 
-def since_1970(milliseconds: int | None) -> int | None:
-    """Milliseconds since 1970 in microseconds; None outside the years 1 to 9999, and for 0.
-
-    The time is shown to people and never used for order: an unreadable one is dropped, and the event is taken. (Sources
-    write 0 for "unknown".)
-    """
-    if milliseconds is None or not 0 < milliseconds <= _LAST_MILLISECOND:
-        return None
-    return milliseconds * 1000
-
-
 def _fraction(rest: int, per_second: int) -> str:
     if rest == 0:
         return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM
 from transforms.event import Event, EventWarning
@@ -135,10 +135,13 @@ IN_SNAPSHOT = LogEntry((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
 """Rows of a snapshot stand before the stream, and in no order among each other."""
 
 
-def cursor_fields(text: str) -> Cursor:
-    """The cursor's fields; none where it is no JSON object, or two names are one after repair."""
+def cursor_fields(cursor: Any) -> Cursor:
+    """The fields of a cursor, an object or the text of one.
+
+    There are none where it is neither, or two names are one after repair: neither can be trusted then.
+    """
     try:
-        parts = read(text)
+        parts = read(cursor) if type(cursor) is str else cursor
     except MalformedJson:
         return {}
     if type(parts) is not dict:
@@ -152,14 +155,9 @@ def cursor_fields(text: str) -> Cursor:
 
 @lru_cache(maxsize=1024)
 def _repaired_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The cursor's names: all cursors of a source have the same."""
-    return tuple(map(repaired_name, names))
-
-
-def repaired_name(name: str) -> str:
-    """The cursor's name without stray blanks and with its last letter."""
-    plain = "".join(name.split())
-    return "dscId" if plain == "dscI" else plain
+    """The cursor's names without stray blanks and with their last letter: all cursors of a source have the same."""
+    plain = ["".join(name.split()) for name in names]
+    return tuple("dscId" if name == "dscI" else name for name in plain)
 
 
 def log_entry_of(cursor: Cursor) -> LogEntry:
@@ -209,7 +207,7 @@ FLAGS_DISAGREE = EventWarning(
 
 NO_COMMITS: Final = "whether a transaction is whole: the files carry no commits, so that gold may show a part of one."
 
-_OPERATIONS: Final = {
+OPERATIONS: Final = {
     "I": "insert",
     "U": "update",
     "D": "delete",
@@ -229,7 +227,7 @@ _NONE_MENTIONED: Final[tuple[Texts, Texts]] = ({}, {})
 
 def operation_of(op: str | None, *, in_snapshot: bool) -> str | None:
     """What the source did; None where opType is unknown. A row without a cursor was read by a snapshot."""
-    streamed = None if op is None else _OPERATIONS.get(op.strip(" ").upper())
+    streamed = None if op is None else OPERATIONS.get(op.strip(" ").upper())
     if not in_snapshot:
         return streamed
     return "read" if op is None or streamed in ("insert", "replace") else None
@@ -239,7 +237,7 @@ def operation_fault(op: str | None, operation: str | None, *, in_snapshot: bool)
     """An opType that is unknown, or that a row without a cursor cannot have."""
     if operation is not None:
         return None
-    if in_snapshot and op is not None and _OPERATIONS.get(op.strip(" ").upper()):
+    if in_snapshot and op is not None and OPERATIONS.get(op.strip(" ").upper()):
         return Fault(
             "missing_cursor",
             f"opType {shown(op)} needs a cursor to be put in order, and it is null",

@@ -19,14 +19,17 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from transforms import json_values
 from transforms.families.whole_numbers import microseconds, whole
+from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.json_values import MalformedJson, as_text
+from transforms.json_values import MalformedJson, as_text, part
+from transforms.moments import microseconds_of
 from transforms.record import BronzeRecord
 
 
@@ -38,6 +41,7 @@ class KafkaMessage:
     1970 (UTC); each is None where it is unknown, as for a bare value.
     ``is_null``: a record whose value is known to be null. ``is_keyless``: one that is known to have no key; a bare
     value's key is unknown. ``is_utf8``: False where a value is there and is no UTF-8; it has no text then.
+    ``defect``: why the record could not be cut out whole.
     """
 
     _value: Json
@@ -50,6 +54,7 @@ class KafkaMessage:
     is_null: bool = False
     is_keyless: bool = False
     is_utf8: bool = True
+    defect: str | None = None
 
     @property
     def text(self) -> str | None:
@@ -86,6 +91,30 @@ class KafkaMessage:
             MalformedJson: The key is no JSON document, is null or no UTF-8.
         """
         return self._key.read(reader)
+
+    @property
+    def fault(self) -> Fault | None:
+        """Why nothing can be read in the value: the record is damaged, or no UTF-8."""
+        if self.defect is not None:
+            return Fault("damaged_record", shown(self.defect))
+        return None if self.is_utf8 else Fault("invalid_utf8", "the record is not valid UTF-8")
+
+    def object(self) -> tuple[dict[str, Any], Fault | None]:
+        """The JSON object that the value is, empty where it is none; and why the record cannot be taken, if it cannot.
+
+        A damaged record cannot, whatever is read in what is left of it.
+        """
+        fault = self.fault
+        if self.is_null:
+            return {}, fault or Fault("missing_field", "the record has no value")
+        try:
+            document = self.read()
+        except MalformedJson as why:
+            return {}, fault or Fault("malformed_json", shown(why))
+        if type(document) is not dict:
+            detail = f"the record is no JSON object: {shown(as_text(document))}"
+            return {}, fault or Fault("malformed_json", detail)
+        return document, fault
 
 
 class Json:
@@ -140,21 +169,29 @@ def kafka_message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
     return _of_topic(record) if feed.reads_topics else message_of_dump(record)
 
 
-def object_in(record: BronzeRecord, feed: Feed) -> Mapping[str, Any]:
-    """The JSON object in a record of bronze; an empty one where there is none."""
-    try:
-        document = kafka_message(record, feed).read()
-    except MalformedJson:
-        return {}
-    return document if type(document) is dict else {}
+def bare_message(record: BronzeRecord) -> KafkaMessage:
+    """The message of a format that never comes from Kafka: the record is its value, and nothing else is known."""
+    text = _utf8(record.payload)
+    found = KafkaMessage(Json(text), Json(None), defect=record.defect)
+    found.is_null = record.payload is None
+    found.is_utf8 = found.is_null or text is not None
+    return found
+
+
+def object_in(record: BronzeRecord) -> tuple[dict[str, Any], Fault | None]:
+    """The JSON object that such a record is, as ``KafkaMessage.object`` gives it: mostly without another copy of it."""
+    if record.defect is None:
+        with suppress(MalformedJson):
+            document = json_values.read(record.payload or b"")
+            if type(document) is dict:
+                return document, None
+    return bare_message(record).object()
 
 
 def _of_topic(record: BronzeRecord) -> KafkaMessage:
     """The message that was read from a topic: its object is the topic's name and the partition's number."""
-    text = _utf8(record.payload)
-    found = KafkaMessage(Json(text), Json(_utf8(record.key)), record.key)
-    found.is_null = record.payload is None
-    found.is_utf8 = found.is_null or text is not None
+    found = bare_message(record)
+    found._key, found._raw_key = Json(_utf8(record.key)), record.key
     found.is_keyless = record.key is None
     found.topic, _, number = record.object.rpartition("/")
     found.partition = _partition(number)
@@ -165,17 +202,9 @@ def _of_topic(record: BronzeRecord) -> KafkaMessage:
 
 def message_of_dump(record: BronzeRecord) -> KafkaMessage:
     """The message that a line of a dump says; of one that is no record, nothing but the value is known."""
-    text = _utf8(record.payload)
-    found = KafkaMessage(Json(text), Json(None))
+    found = bare_message(record)
     _take_name(found, record)
-    if text is None:
-        found.is_utf8 = record.payload is None
-        return found
-    try:
-        line = found.read()
-    except MalformedJson:
-        return found
-    return _dumped(line) or found if type(line) is dict else found
+    return _dumped(found.object()[0], record.defect) or found
 
 
 def _take_name(found: KafkaMessage, record: BronzeRecord) -> None:
@@ -186,11 +215,9 @@ def _take_name(found: KafkaMessage, record: BronzeRecord) -> None:
         found.offset = int(named["offset"]) + record.line - 1
 
 
-def _dumped(line: Mapping[str, Any]) -> KafkaMessage | None:
+def _dumped(line: Mapping[str, Any], defect: str | None) -> KafkaMessage | None:
     """The message of a line that is a record; None for any other line."""
     about = line.get("metadata")
-    if type(about) is not dict:
-        about = {}
     partition = _partition(_first(line, "partition", about))
     offset = whole(_first(line, "offset", about))
     key, value = line.get("key"), line.get("value")
@@ -202,13 +229,13 @@ def _dumped(line: Mapping[str, Any]) -> KafkaMessage | None:
     )
     if not has_place and not is_record:
         return None
-    found = KafkaMessage(_dumped_part(value), _dumped_part(key))
+    found = KafkaMessage(_dumped_part(value), _dumped_part(key), defect=defect)
     found.is_null = value is None
     found.is_keyless = key is None and (has_place or "key" in line)
     found.topic = as_text(_first(line, "topic", about))
     found.partition, found.offset = partition, offset
     written_at = line.get("ts") if line.get("timestamp") is None else line["timestamp"]
-    found.sent_at = _moment(about.get("timestamp") if written_at is None else written_at)
+    found.sent_at = _moment(part(about, "timestamp") if written_at is None else written_at)
     return found
 
 
@@ -234,9 +261,9 @@ def _utf8(data: bytes | None) -> str | None:
         return None
 
 
-def _first(line: Mapping[str, Any], name: str, about: Mapping[str, Any]) -> Any:
+def _first(line: Mapping[str, Any], name: str, about: object) -> Any:
     value = line.get(name)
-    return about.get(name) if value is None else value
+    return part(about, name) if value is None else value
 
 
 def _partition(value: Any) -> int | None:
@@ -254,5 +281,4 @@ def _moment(value: Any) -> int | None:
         time = datetime.fromisoformat(value.strip())
     except ValueError:
         return None
-    since = (time if time.tzinfo else time.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    return microseconds_of(time if time.tzinfo else time.replace(tzinfo=UTC))

@@ -30,13 +30,12 @@ from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Voca
 from transforms.families.connect.events import LogEntry, Meaning
 from transforms.families.connect.images import ImageReader
 from transforms.families.connect.onboarding import proposal_of
-from transforms.families.kafka_records import kafka_message
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.json_values import as_text
+from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
-from transforms.source_format import JSON_FILES, Decode, SourceFormat
+from transforms.source_format import JSON_FILES, Decode, SourceFormat, Surveyed
 
 VOCABULARY: Final = Vocabulary(
     operations={
@@ -61,7 +60,6 @@ VOCABULARY: Final = Vocabulary(
 # declares, and it has all of that table's columns. There is no schema: types are the feed's.
 
 
-_NATIVE_OPERATIONS: Final = {"i": "insert", "u": "update", "d": "delete", "r": "replace"}
 _NATIVE: Final = frozenset({"tableName", "opType", "cursor"})
 _ENVELOPED: Final = frozenset({"op", "source", "before", "after", "payload"})
 
@@ -82,17 +80,14 @@ def as_envelope(
 
 def _of_change(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """The envelope of a change, with its own images; without a cursor it is of the snapshot."""
-    table = document["tableName"]
-    table = table if type(table) is dict else {}
-    namespace = table.get("namespace")
-    namespace = namespace if type(namespace) is dict else {}
+    table, cursor = document["tableName"], document["cursor"]
+    namespace = part(table, "namespace")
     operation = as_text(document["opType"]) or ""
-    cursor = _cursor(document["cursor"])
-    of_cursor = cursor or {}
+    of_cursor = arcion.cursor_fields(cursor)
     source = {
-        "db": namespace.get("catalog"),
-        "schema": namespace.get("schema"),
-        "table": table.get("name"),
+        "db": part(namespace, "catalog"),
+        "schema": part(namespace, "schema"),
+        "table": part(table, "name"),
         "snapshot": "true" if cursor is None else "false",
         "ts_ms": of_cursor.get("timestamp"),
         "file": of_cursor.get("log"),
@@ -100,24 +95,11 @@ def _of_change(document: Mapping[str, Any]) -> Mapping[str, Any]:
         "row": of_cursor.get("logSeqNum"),
     }
     head = {
-        "op": _NATIVE_OPERATIONS.get(operation.strip(" ").lower(), document["opType"]),
+        "op": arcion.OPERATIONS.get(operation.strip(" ").upper(), document["opType"]),
         "ts_ms": of_cursor.get("extractionTimestamp"),
         "source": source,
     }
     return {**document, **head}
-
-
-def _cursor(cursor: Any) -> Mapping[str, Any] | None:
-    """The cursor's fields under their repaired names; None for a null cursor. It may be JSON within a text.
-
-    It has no fields where it is no object, or two names are one after repair: neither can be trusted then.
-    """
-    if type(cursor) is str:
-        return arcion.cursor_fields(cursor)
-    if type(cursor) is not dict:
-        return None if cursor is None else {}
-    fields = {arcion.repaired_name(name): value for name, value in cursor.items()}
-    return fields if len(fields) == len(cursor) else {}
 
 
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
@@ -125,8 +107,7 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     payload = record.payload or b""
     if b'"payload_2"' in payload:
         return Mark("schema_1, payload_1, schema_2, payload_2 in one object")
-    reader = EnvelopeReader(VOCABULARY, partial(as_envelope, tables={}))
-    envelope = reader.read(record, kafka_message(record, feed))
+    envelope = EnvelopeReader(feed, VOCABULARY, partial(as_envelope, tables={})).read(record)
     body = envelope.body
     if "tableName" in body:
         is_native = "exists" not in body and type(body.get("cursor")) is not str
@@ -141,21 +122,17 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
 
 def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     """The tables that messages name."""
-    return proposal_of(feed, sample, EnvelopeReader(VOCABULARY, partial(as_envelope, tables={})))
+    return proposal_of(sample, EnvelopeReader(feed, VOCABULARY, partial(as_envelope, tables={})))
 
 
-def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     """What a record of this feed means: one event per message."""
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=False, decimals_may_be_plain=True)
     tables = {name: frozenset(table.source_columns) for name, table in feed.tables.items()}
-    reader = EnvelopeReader(VOCABULARY, partial(as_envelope, tables=tables))
+    reader = EnvelopeReader(feed, VOCABULARY, partial(as_envelope, tables=tables))
 
     def decode(record: BronzeRecord) -> tuple[Event]:
-        envelope = reader.read(record, kafka_message(record, feed))
-        # What says nothing of any row: a tombstone, and a key that stands alone in a file.
-        envelope.note = (
-            "tombstone" if envelope.is_tombstone else "key" if envelope.is_lone_key else None
-        )
+        envelope = reader.read(record)
         envelope.is_snapshot = _is_snapshot(envelope)
         # A delete removes, an update may say no more than what changed; all else replaces the row.
         effect = {"delete": "remove", "update": "update"}.get(envelope.operation or "", "replace")

@@ -26,12 +26,13 @@ from typing import Final, NamedTuple
 from transforms.event import Event
 from transforms.families import arcion
 from transforms.families.arcion import Row, operations_so_far
+from transforms.families.kafka_records import bare_message
 from transforms.fault import Fault
 from transforms.feed.feed import Feed, Table
 from transforms.feed.paths import table_of_object
 from transforms.onboarding.evidence import inferred_type
-from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled
-from transforms.onboarding.tables import proposal_of_tables, tables_seen
+from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled, records_in
+from transforms.onboarding.tables import proposal_of_tables, tables_seen, with_parts
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import csv_records
 from transforms.records.csv_records import DOUBLING_FIELD, MIXED_FIELD, role_of
@@ -205,15 +206,11 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
 
     def decode(record: BronzeRecord) -> Iterable[Event]:
         layout = layout_of(record.path_table, record.window)
-        try:
-            text = (record.payload or b"").decode("utf-8")
-            fields = fields_of(text)
-            fault = None
-        except UnicodeDecodeError:
-            fields, fault = None, Fault("invalid_utf8", "the record is not valid UTF-8")
+        message = bare_message(record)
+        fields = None if message.text is None else fields_of(message.text)
         names = None if record.header is None else header_of(record.header)
         is_operation = is_operation_row(fields, names, layout)
-        fault = fault or unreadable_fault(fields, names, layout, record, is_operation=is_operation)
+        fault = unreadable_fault(fields, names, layout, record, is_operation=is_operation)
         row: Row = ({}, {}, {})
         op = cursor = None
         if fault is None:
@@ -223,8 +220,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
                 row = operation_row(fields, names, layout)
             else:
                 row = snapshot_row(fields, names, layout)
-        if record.defect:
-            fault = Fault("damaged_record", record.defect)
+        fault = message.fault or fault
         return (arcion.event_of_row((None, None, record.path_table), op, cursor, row, fault),)
 
     return decode
@@ -234,7 +230,6 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
 # then columns are called ``column_1`` and so on, for a person to rename.
 
 
-_OPERATIONS: Final = frozenset({"I", "U", "D", "R", "INSERT", "UPDATE", "DELETE", "REPLACE"})
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 
 
@@ -252,19 +247,17 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
 
 
 def _fields(record: BronzeRecord) -> list[Field] | None:
-    try:
-        text = (record.payload or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        return None
+    message = bare_message(record)
+    text = message.text or ""
     is_text = all(sign.isprintable() or sign in "\t\r\n" for sign in text)
-    return fields_of(text) if is_text and record.defect is None else None
+    return fields_of(text) if is_text and message.fault is None else None
 
 
 def _is_operation(fields: Sequence[Field]) -> bool:
     if len(fields) <= TRAILING or len(fields) % TRAILING:
         return False
     operation, cursor = fields[-TRAILING].text, fields[-TRAILING + 1].text
-    return operation.upper() in _OPERATIONS and cursor.lstrip().startswith("{")
+    return operation.upper() in arcion.OPERATIONS and cursor.lstrip().startswith("{")
 
 
 @dataclass(slots=True)
@@ -279,7 +272,7 @@ class _Rows:
 def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     """The tables that paths name, with the columns of headers or with made-up names."""
     by_table: dict[str, _Rows] = {}
-    records = [*{id(record): record for record, _ in sample}.values()]
+    records = records_in(sample)
     firsts: dict[str, BronzeRecord] = {}
     for record in records:
         firsts.setdefault(record.object, record)
@@ -299,7 +292,20 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     ]
     headers = {(name, one) for name, rows in by_table.items() for one in rows.headers}
     seen = tables_seen(one for one in again if not _is_header(one[0], headers))
-    return _with_orders(proposal_of_tables(seen.values()), layouts, by_table)
+    proposal = proposal_of_tables(seen.values())
+    notes = [
+        f"no file of {one.name} has a header: name its columns in the order of a snapshot's rows, and under"
+        " cdc_columns in that of rows of changes."
+        for one in proposal.found
+        if not by_table[one.name].headers
+    ]
+    with_notes = replace(proposal, notes=(*proposal.notes, *notes))
+    return with_parts(with_notes, lambda name: _order(layouts[name], by_table[name]))
+
+
+def _order(table: Table, rows: _Rows) -> Iterator[Entry]:
+    if rows.operations:
+        yield Entry("cdc_columns", table.cdc_columns, _why(rows))
 
 
 def _sort_in(rows: _Rows, record: BronzeRecord, fields: list[Field], *, is_first: bool) -> None:
@@ -375,30 +381,6 @@ def _columns(rows: _Rows) -> list[str]:
     else:
         return []
     return [f"column_{number + 1}" for number in range(count)]
-
-
-def _with_orders(
-    proposal: Proposal, layouts: dict[str, Table], by_table: dict[str, _Rows]
-) -> Proposal:
-    """The proposal with ``cdc_columns``, and with what a person has to say where no header gives names."""
-    entries, notes = [], [*proposal.notes]
-    for entry in proposal.entries:
-        inside = []
-        for table in (one for one in entry.value if isinstance(one, Entry)):
-            rows, parts = (
-                by_table[table.name],
-                [one for one in table.value if isinstance(one, Entry)],
-            )
-            if rows.operations:
-                parts.append(Entry("cdc_columns", layouts[table.name].cdc_columns, _why(rows)))
-            if not rows.headers:
-                notes.append(
-                    f"no file of {table.name} has a header: name its columns in the order of a snapshot's rows, and"
-                    " under cdc_columns in that of rows of changes."
-                )
-            inside.append(replace(table, value=tuple(parts)))
-        entries.append(replace(entry, value=tuple(inside)))
-    return Proposal(tuple(entries), proposal.found, tuple(notes))
 
 
 def _why(rows: _Rows) -> str:

@@ -17,9 +17,10 @@ from typing import Any
 from transforms.event import Event
 from transforms.families import arcion
 from transforms.families.arcion import FLAGS, Row, operations_so_far
+from transforms.families.kafka_records import object_in
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.json_values import MalformedJson, as_text, read
+from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Mark
 from transforms.record import BronzeRecord
 from transforms.source_format import JSON_FILES, Decode, SourceFormat, split_json
@@ -34,8 +35,8 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
     """One event per JSON document."""
 
     def decode(record: BronzeRecord) -> Iterable[Event]:
-        document, fault = parsed(record)
-        if document is None:
+        document, fault = object_in(record)
+        if fault is not None and not document:
             # Its table is the one that its path names, where that is declared.
             name = record.path_table if record.path_table in feed.tables else None
             return (Event(operation=None, effect="replace", name=name, fault=fault),)
@@ -60,23 +61,6 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
         )
 
     return decode
-
-
-def parsed(record: BronzeRecord) -> tuple[dict[str, Any] | None, Fault | None]:
-    """The JSON object of a record, as far as there is one, and why the record cannot be taken."""
-    fault = None if record.defect is None else Fault("damaged_record", record.defect)
-    payload = record.payload or b""
-    try:
-        document = read(payload)
-    except MalformedJson as error:
-        try:
-            payload.decode("utf-8")
-        except UnicodeDecodeError:
-            return None, fault or Fault("invalid_utf8", "the record is not valid UTF-8")
-        return None, fault or Fault("malformed_json", str(error))
-    if type(document) is not dict:
-        return None, fault or Fault("malformed_json", "the document is no JSON object")
-    return document, fault
 
 
 def is_bare(document: Mapping[str, object]) -> bool:
@@ -104,18 +88,13 @@ def table_name(
     """
     by_path = record.path_table if record.path_table in feed.tables else None
     table_name = document.get("tableName")
-    if type(table_name) is not dict:
-        return None, None, by_path
-    space = table_name.get("namespace")
-    if type(space) is not dict:
-        space = {}
-    name = _part(table_name, "name")
-    return _part(space, "catalog"), _part(space, "schema"), by_path if name is None else name
+    space, name = part(table_name, "namespace"), _name(table_name, "name")
+    return _name(space, "catalog"), _name(space, "schema"), by_path if name is None else name
 
 
-def _part(table_name: Mapping[str, object], part: str) -> str | None:
+def _name(table_name: object, of: str) -> str | None:
     """One part of the table's name; None where it is null or blank."""
-    text = as_text(table_name.get(part))
+    text = as_text(part(table_name, of))
     return None if text is None or text == NULL or not text.strip(" ") else text
 
 
@@ -156,9 +135,7 @@ def flags(exists: object) -> dict[str, str | None]:
 
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     """Envelopes with exists flags are Arcion's on S3 alone; a bare row might be anybody's."""
-    document, _ = parsed(record)
-    if document is None:
-        return None
+    document, _ = object_in(record)
     if is_bare(document):
         is_row = document and not any(type(value) in (dict, list) for value in document.values())
         return Mark("an object of columns without an envelope", is_sure=False) if is_row else None

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from transforms.event import Event, EventWarning, StreamSchema, Transaction, Value
+from transforms.event import Event, EventWarning, StreamSchema, Transaction
 from transforms.families.yugabyte import checkpoints, messages, values
-from transforms.families.yugabyte.checkpoints import Origin
+from transforms.families.yugabyte.checkpoints import CommittedOpId, ReadResponse, decoder_of
 from transforms.families.yugabyte.messages import (
     ADDED,
     NOT_DECLARED,
     Names,
+    Operations,
     UnreadableResponse,
     field_names,
     filled,
@@ -29,49 +30,38 @@ from transforms.families.yugabyte.messages import (
     message_part,
     other_shape,
     repeated_field,
-    response_fault,
 )
-from transforms.families.yugabyte.values import instant_of, moment_of, transaction_id
+from transforms.families.yugabyte.values import (
+    NamedValue,
+    image_of,
+    instant_of,
+    moment_of,
+    transaction_id,
+    values_fault,
+)
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled
-from transforms.onboarding.tables import TableSeen, proposal_of_tables, tables_seen
+from transforms.onboarding.tables import TableSeen, proposal_of_tables, tables_seen, with_parts
 from transforms.record import BronzeRecord
-from transforms.source_format import JSON_FILES, Decode, SourceFormat, split_json
+from transforms.source_format import JSON_FILES, Decode, SourceFormat, Surveyed, split_json
 
 
-class Column(NamedTuple):
-    """One pair of a record's key or changes; ``name`` is None where it has none. The others: see ``ServerValue``."""
-
-    name: str | None
-    kind: str | None
-    value: Value
-    is_read: bool
-    is_base64: bool
-
-
-def column_of(pair: object, texts: Collection[str]) -> Column:
+def column_of(pair: object, texts: Collection[str]) -> NamedValue:
     """One KeyValuePairPB: its name is bytes, and so base64. Of a table's ``texts`` bytes are written as text."""
     if pair is None:
-        return Column(None, None, None, is_read=True, is_base64=True)
+        return values.NULL
     if type(pair) is not dict:
         raise other_shape("a pair of key or changes is no object")
-    kind, value, is_read, is_base64 = values.read_value(pair.get("value"))
+    own = values.read_value(pair.get("value"))
     written = as_text(pair.get("key"))
     if not written:
-        return Column(None, kind, value, is_read, is_base64)
+        return own
     name = values.name_of_base64(written)
     if name is None:
-        name, is_base64 = written, False
-    if type(value) is bytes:
-        value = values.value_of_bytes(value, name, texts)
-    return Column(name, kind, value, is_read, is_base64)
-
-
-def image_of(columns: Sequence[Column]) -> dict[str, Value]:
-    """Column to value."""
-    return {one.name or "": one.value for one in columns}
+        return own._replace(is_base64=False).named(written, texts)
+    return own.named(name, texts)
 
 
 # The records of a response (CDCRecordPB): what each says, and its place among those of its time.
@@ -87,14 +77,14 @@ RESPONSE: Final[Names] = field_names(
 RECORD: Final[Names] = field_names(*_RECORD)
 _STATE: Final[Names] = field_names("transaction_id", "commit_hybrid_time")
 
-OPERATIONS: Final[Mapping[str, str]] = {
-    **{"1": "WRITE", "2": "DELETE", "3": "APPLY"},
-    **{"4": "SPLIT_OP", "5": "CHANGE_METADATA"},
-    **{"6": "TRANSACTION_COMMITTED", "7": "TRANSACTION_CREATED"},
-}
-"""CDCRecordPB.OperationType by number; those above 3 came later and change no row."""
+PARTS: Final = ("records", "operation", "time", "checkpoint")
+"""Of these every response has one."""
 
-_KNOWN: Final[Mapping[str, str]] = {**OPERATIONS, **{name: name for name in OPERATIONS.values()}}
+OPERATIONS: Final = Operations(
+    *("operation", 1, "WRITE", "DELETE", "APPLY"),
+    *("SPLIT_OP", "CHANGE_METADATA", "TRANSACTION_COMMITTED", "TRANSACTION_CREATED"),
+)
+"""CDCRecordPB.OperationType; those behind APPLY came later and change no row."""
 
 Instant = tuple[int | None, int | None]
 
@@ -115,12 +105,12 @@ class CdcRecord:
     at: Instant
     commit_at: Instant
     transaction_id: str | None
-    columns: Sequence[Column]
+    columns: Sequence[NamedValue]
     key_size: int
     rank: int = 0
 
     @property
-    def key(self) -> Sequence[Column]:
+    def key(self) -> Sequence[NamedValue]:
         """The columns of the key."""
         return self.columns[: self.key_size]
 
@@ -142,24 +132,18 @@ def _record(message: object, texts: Collection[str]) -> CdcRecord:
     time = as_text(by_name.get("time"))
     commit_time = as_text(of_state.get("commit_hybrid_time"))
     at = instant_of(time)
-    columns: list[Column] = []
-    for pair in repeated_field(by_name.get("key"), "key"):
-        columns.append(column_of(pair, texts))
-    key_size = len(columns)
-    for pair in repeated_field(by_name.get("changes"), "changes"):
-        columns.append(column_of(pair, texts))
+    key = [column_of(one, texts) for one in repeated_field(by_name.get("key"), "key")]
+    changes = repeated_field(by_name.get("changes"), "changes")
     return CdcRecord(
         op_as_written,
-        None
-        if op_as_written is None
-        else _KNOWN.get(op_as_written) or _KNOWN.get(op_as_written.strip().upper()),
+        OPERATIONS.named(op_as_written),
         time,
         commit_time,
         at,
         at if commit_time is None else instant_of(commit_time),
         transaction_id(of_state.get("transaction_id")),
-        columns,
-        key_size,
+        [*key, *[column_of(one, texts) for one in changes]],
+        len(key),
     )
 
 
@@ -192,33 +176,14 @@ ROW_OPERATIONS: Final = frozenset(("WRITE", "DELETE"))
 def record_fault(record: CdcRecord) -> Fault | None:
     """Why a record cannot be read, or put in order."""
     op, is_apply = record.op, record.op == "APPLY"
-    if record.op_as_written is None:
-        return Fault("missing_field", "the record has no operation")
     if op is None:
-        known = f"known: {', '.join(OPERATIONS.values())}, and 1 to 7"
-        return Fault(
-            "unknown_operation", f"operation {shown(record.op_as_written)} is not known; {known}"
-        )
+        return OPERATIONS.fault(record.op_as_written, "the record")
     if (record.commit_at if is_apply else record.at)[0] is None:
         times = f"time {shown(record.time)}, commit_hybrid_time {shown(record.commit_time)}"
         return Fault("missing_field", f"{op} has no hybrid time: {times}")
     if is_apply and record.transaction_id is None:
         return Fault("missing_field", "APPLY names no transaction")
-    return _column_fault(record) if op in ROW_OPERATIONS else None
-
-
-def _column_fault(record: CdcRecord) -> Fault | None:
-    names = {one.name for one in record.columns}
-    if None in names:
-        return Fault("missing_field", "a pair of key or changes names no column")
-    if len(names) < len(record.columns):
-        listed = shown(", ".join([str(one.name) for one in record.columns]))
-        return Fault("column_twice", f"key and changes name a column twice: {listed}")
-    for one in record.columns:
-        if not one.is_read:
-            comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
-            return Fault("unread_value", f"{comes}, which is not read")
-    return None
+    return values_fault(record.columns) if op in ROW_OPERATIONS else None
 
 
 # The events of a response: the checkpoint's note first, then one for each record. A record stands at its hybrid time;
@@ -241,58 +206,33 @@ EFFECTS: Final[Mapping[str | None, str]] = {
 """What operations do to the current row; all others are notes."""
 
 
-class ResponseContext(NamedTuple):
-    """What every record of a response has in common: where it comes from, and which table it is of."""
-
-    origin: Origin
-    table: str | None
-    text_columns: Collection[str]
-
-
-def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     """The function that reads a response: first the note with its checkpoint, then its records."""
     known = messages.declared_tables(feed)
 
-    def decode(record: BronzeRecord) -> list[Event]:
-        response: Mapping[str, Any] = {}
-        try:
-            response = message_of_record(record, RESPONSE)
-            source = _source(response, record, feed, known)
-            parts = ("records", "operation", "time", "checkpoint")
-            lacking = "neither records, operation nor a checkpoint is there"
-            if fault := response_fault(response, parts, lacking):
-                raise UnreadableResponse(fault)
-            checkpoint = checkpoints.checkpoint_of(response)
-            records = records_of_response(response, source.text_columns)
-        except UnreadableResponse as unreadable:
-            source = _source(response, record, feed, known)
-            return [checkpoints.unreadable_response(source.origin, unreadable.fault, source.table)]
+    def read(response: ReadResponse) -> tuple[CommittedOpId, list[Event]]:
+        name = _table_name(response.record, response.fields)
+        table = messages.declared_table_of(known, None, name)
+        texts = NOT_DECLARED if table is None else table.text_columns
+        tablet = response.origin.tablet
+        events = [_event(one, tablet, name) for one in records_of_response(response.fields, texts)]
         # Hybrid times order this form, so that no checkpoint can be said to be behind a commit.
-        note = checkpoints.note_of_checkpoint(checkpoint, checkpoints.NO_OP_ID, source.origin)
-        return [note, *[_event(one, source) for one in records]]
+        return checkpoints.NO_OP_ID, events
 
-    return decode
+    return decoder_of(feed, RESPONSE, PARTS, read, _table_name)
 
 
-def _source(
-    response: Mapping[str, Any],
-    record: BronzeRecord,
-    feed: Feed,
-    known: Mapping[str, messages.DeclaredTable],
-) -> ResponseContext:
-    name = (
+def _table_name(record: BronzeRecord, response: Mapping[str, Any]) -> str | None:
+    return (
         filled(response.get("table"))
         or filled(response.get("table_name"))
         or checkpoints.path_segment(record.object, "table")
         or record.path_table
     )
-    table = messages.declared_table_of(known, None, name)
-    origin = checkpoints.origin_of_response(response, record.object, feed)
-    return ResponseContext(origin, name, table.text_columns if table else messages.NOT_DECLARED)
 
 
-def _event(record: CdcRecord, source: ResponseContext) -> Event:
-    op, tablet = record.op, source.origin.tablet
+def _event(record: CdcRecord, tablet: str, table: str | None) -> Event:
+    op = record.op
     fault = record_fault(record)
     is_apply = op == "APPLY"
     at = record.commit_at if is_apply else record.at
@@ -305,7 +245,7 @@ def _event(record: CdcRecord, source: ResponseContext) -> Event:
     return Event(
         operation=None if op is None else op.lower(),
         effect=EFFECTS.get(op, "note"),
-        name=source.table,
+        name=table,
         before=image_of(record.key) if fault is None and op == "DELETE" else {},
         after=image_of(record.columns) if fault is None and op == "WRITE" else {},
         stream=tablet,
@@ -368,8 +308,10 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     if all(_is_named(event.name) for _, event in sample):
         return proposal
     note = f"nothing names the table: it is called {feed.name} here. Give it its own name."
-    entries = tuple(_with_path(one, feed.name) for one in proposal.entries)
-    return Proposal(entries, proposal.found, (*proposal.notes, note))
+    why = "the records do not name their table: every object belongs to this one"
+    path = Entry("path", "**", why)
+    with_note = replace(proposal, notes=(*proposal.notes, note))
+    return with_parts(with_note, lambda name: [path] if name == feed.name else [])
 
 
 def _is_named(name: str | None) -> bool:
@@ -387,20 +329,6 @@ def _describe(table: TableSeen, record: BronzeRecord) -> None:
         named = [column for column in one.columns if column.name is not None]
         types = tuple((str(one.name), _TYPES.get(one.kind or "")) for one in named)
         table.describe(StreamSchema(key, types))
-
-
-def _with_path(entry: Entry, name: str) -> Entry:
-    """The entry of ``tables``, with a path for the table that nothing names."""
-    if entry.name != "tables":
-        return entry
-    why = "the records do not name their table: every object belongs to this one"
-    tables = [one for one in entry.value if isinstance(one, Entry)]
-    inside = []
-    for table in tables:
-        parts = tuple(one for one in table.value if isinstance(one, Entry))
-        own = (*parts, Entry("path", "**", why)) if table.name == name else parts
-        inside.append(replace(table, value=own))
-    return replace(entry, value=tuple(inside))
 
 
 FORMAT = SourceFormat(

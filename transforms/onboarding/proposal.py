@@ -31,6 +31,20 @@ Sampled: TypeAlias = tuple[BronzeRecord, Event]
 """A record of the sample, and an event that the format makes of it."""
 
 
+_MOST_SHOWN: Final = 3
+
+
+def first_of(names: Iterable[str]) -> str:
+    """Some of the names, and whether there are more."""
+    listed = [*names]
+    return ", ".join(listed[:_MOST_SHOWN]) + (", …" if len(listed) > _MOST_SHOWN else "")
+
+
+def records_in(sample: Sequence[Sampled]) -> list[BronzeRecord]:
+    """The records of a sample, each once."""
+    return [*{id(record): record for record, _ in sample}.values()]
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One key of a feed file: its value is a text, a list of texts, or keys of its own; ``comment`` has the evidence.

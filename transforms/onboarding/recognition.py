@@ -11,11 +11,10 @@ from transforms.errors import WeirError
 from transforms.event import Pending
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.onboarding.proposal import Proposal, Sampled
+from transforms.onboarding.proposal import Proposal, Sampled, first_of
 from transforms.onboarding.tables import proposal_of_events
 from transforms.record import BronzeRecord
 
-_MOST_SHOWN: Final = 3
 _RIVAL: Final = 4
 """A format that so many times fewer records speak for is no rival."""
 
@@ -60,7 +59,7 @@ class Evidence:
         found = []
         for says, count in self.marks.most_common():
             objects = [name for name, marks in self.objects.items() if marks[says]]
-            found.append(f"{says}: {count:,} of {self.records:,} records ({_first_of(objects)})")
+            found.append(f"{says}: {count:,} of {self.records:,} records ({first_of(objects)})")
         return found
 
 
@@ -84,7 +83,7 @@ def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Eviden
     best, *others = likely
     names = [one.format for one in likely]
     if any(one.objects.keys().isdisjoint(best.objects) for one in others):
-        where = [f"{one.format}: {_first_of(one.objects)}" for one in likely]
+        where = [f"{one.format}: {first_of(one.objects)}" for one in likely]
         raise FormatUnclear(
             landing,
             f"drops of several formats lie here ({'; '.join(where)})",
@@ -117,13 +116,8 @@ def _elsewhere(best: Evidence, every: Mapping[str, Evidence]) -> Iterator[str]:
             }
             others[max(by_weight, key=lambda key: by_weight[key])].append(name)
     for format_name, names in others.items():
-        may_be = f"{_first_of(names)} may be of format {format_name}"
+        may_be = f"{first_of(names)} may be of format {format_name}"
         yield f"{may_be}: onboard such objects apart, with --files."
-
-
-def _first_of(names: Iterable[str]) -> str:
-    listed = [*names]
-    return ", ".join(listed[:_MOST_SHOWN]) + (", …" if len(listed) > _MOST_SHOWN else "")
 
 
 def proposal_of_records(feed: Feed, records: Sequence[BronzeRecord]) -> Proposal:

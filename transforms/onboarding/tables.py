@@ -21,7 +21,7 @@ from transforms.onboarding.evidence import (
     refined_type,
     sampled_key,
 )
-from transforms.onboarding.proposal import Entry, Found, Proposal, Sampled
+from transforms.onboarding.proposal import Entry, Found, Proposal, Sampled, first_of
 
 TableKey: TypeAlias = tuple[str | None, str | None, str | None]
 """Catalog, schema and name, as the stream has them."""
@@ -151,8 +151,6 @@ def _join(table: TableSeen, other: TableSeen) -> None:
         table.values.setdefault(name, set()).update(values)
 
 
-_MOST_SHOWN: Final = 3
-
 OF_STREAM: Final = "The stream describes these tables, so that gold needs no declaration of them"
 
 
@@ -192,6 +190,23 @@ def proposal_of_tables(tables: Iterable[TableSeen]) -> Proposal:
     comment = "" if is_needed else f"{OF_STREAM}; to fix them, take the marks # away"
     of_file = Entry("tables", inside, comment, is_needed)
     return Proposal((*head, of_file), tuple(found), tuple(notes))
+
+
+def with_parts(proposal: Proposal, parts_of: Callable[[str], Iterable[Entry]]) -> Proposal:
+    """The proposal in which each table says more: what ``parts_of`` has for its name."""
+
+    def told(tables: Entry) -> Entry:
+        inside = [
+            replace(one, value=(*_inside(one), *parts_of(one.name))) for one in _inside(tables)
+        ]
+        return replace(tables, value=tuple(inside))
+
+    entries = [told(one) if one.name == "tables" else one for one in proposal.entries]
+    return replace(proposal, entries=tuple(entries))
+
+
+def _inside(entry: Entry) -> list[Entry]:
+    return [one for one in entry.value if isinstance(one, Entry)]
 
 
 def key_found(table: TableSeen) -> SampledKey:
@@ -272,15 +287,13 @@ def type_found(table: TableSeen, column: str, *, is_key: bool) -> Inferred:
 def seen_in_words(table: TableSeen) -> str:
     """What was seen of a table: how many events of which kinds, and where."""
     kinds = ", ".join(f"{count:,} {name}" for name, count in table.operations.most_common())
-    objects = [*table.objects]
-    where = ", ".join(objects[:_MOST_SHOWN]) + (", …" if len(objects) > _MOST_SHOWN else "")
     path = "; its paths name it" if table.named_by_path else ""
-    return f"{kinds}, in {where}{path}"
+    return f"{kinds}, in {first_of(table.objects)}{path}"
 
 
 def _in_words(table: TableSeen, key: SampledKey) -> str:
     of_key = f"key [{', '.join(key.columns)}]" if key.columns else "no key"
     how = "said by the drops" if key.is_said else "a guess"
-    events = sum(table.operations.values())
+    events = table.operations.total()
     counts = f"{events:,} {'event' if events == 1 else 'events'}, {len(table.values)} columns"
     return f"{counts}, {of_key} ({how})"

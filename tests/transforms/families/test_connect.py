@@ -10,9 +10,7 @@ from transforms import json_values
 from transforms.event import Event
 from transforms.families.connect import envelopes, schemas
 from transforms.families.connect.envelopes import DocumentReader
-from transforms.families.connect.values import (
-    reader_of,
-)
+from transforms.families.connect.values import reader_of
 from transforms.feed.feed import Feed
 from transforms.formats.debezium import FORMAT
 from transforms.json_values import MalformedJson, Number, as_text, read

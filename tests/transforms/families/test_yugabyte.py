@@ -9,20 +9,10 @@ import pytest
 
 from transforms.families.yugabyte import checkpoints, messages
 from transforms.families.yugabyte.checkpoints import Checkpoint, Origin
-from transforms.families.yugabyte.messages import (
-    unsigned,
-    whole,
-)
-from transforms.families.yugabyte.values import (
-    day_text,
-)
+from transforms.families.yugabyte.messages import unsigned, whole
+from transforms.families.yugabyte.values import day_text
 from transforms.feed.feed import Feed, Table
 from transforms.json_values import Number
-from transforms.record import BronzeRecord
-
-
-def record(payload: bytes | None, defect: str | None = None) -> BronzeRecord:
-    return BronzeRecord("w", "tablet=t1/a.json", "g", 1, 0, None, payload, defect, 0)
 
 
 @pytest.mark.parametrize(

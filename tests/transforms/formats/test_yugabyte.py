@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import pytest
@@ -233,73 +231,3 @@ def test_a_column_is_not_lacking_under_its_old_name_before_its_time_or_without_t
     assert decoded(response(ddl("other", key="other")))[1].operation == "ddl"
     assert decoded(response(message(5, more={"schema": {}})))[1].operation == "ddl"
     assert decoded(response(ddl("id")), UNDECLARED)[1].operation == "ddl"
-
-
-SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
-HISTORIES = 1_000
-
-LogPosition = tuple[int, ...]
-
-
-def identity(event: Event) -> Hashable:
-    """All that deliveries of one event have in common."""
-    images = [tuple(sorted(image.items(), key=str)) for image in (event.before, event.after)]
-    return event.operation, event.identity, *images
-
-
-def place_of(event: Event) -> LogPosition:
-    """The position of an event, which has one and all numbers of it."""
-    assert event.log_position is not None
-    return tuple([number for number in event.log_position if number is not None])
-
-
-def batch(rng: Random) -> list[dict[str, Any]]:
-    """Rows under one op id that often say what one before them said."""
-    found = []
-    for _ in range(rng.randint(1, 7)):
-        op, key = rng.choice([0, 0, 1, 2]), rng.randint(1, 2)
-        row = {"id": key} if op == 2 else {"id": key, "name": rng.choice("xy")}
-        found.append(message(op, (1, 5, 0), **row))
-    return found
-
-
-def placed(events: Iterable[Event]) -> dict[Hashable, LogPosition]:
-    """The smallest position of each event."""
-    found: dict[Hashable, LogPosition] = {}
-    for event in events:
-        found[identity(event)] = min(found.get(identity(event), place_of(event)), place_of(event))
-    return found
-
-
-def test_any_part_of_a_batch_that_comes_again_changes_nothing() -> None:
-    """A batch that came whole once: parts of it, cut anywhere, are repeats, and move nothing."""
-    repeated = 0
-    for seed in range(3 * HISTORIES):
-        rng = Random(SEED + seed)
-        rows = batch(rng)
-        whole = decoded(response(*rows))[1:]
-        again: list[Event] = []
-        for _ in range(rng.randint(0, 4)):
-            start = rng.randrange(len(rows))
-            again += decoded(response(*rows[start : rng.randint(start, len(rows))]))[1:]
-        assert placed([*whole, *again]) == placed(whole)
-        assert placed([*again, *whole]) == placed(whole)
-        repeated += len(again)
-        # Equal records of a row that follow each other are one event; with another between them they are two.
-        said = [(one["row_message"]["op"], str(one["row_message"])) for one in rows]
-        turns = [at for at in range(len(said)) if not repeats_its_own(said, rows, at)]
-        assert len(placed(whole)) == len(turns)
-    assert repeated > HISTORIES
-
-
-def repeats_its_own(
-    said: Sequence[tuple[object, str]], rows: Sequence[Mapping[str, Any]], at: int
-) -> bool:
-    """Whether a row says what the one before it of the same row said."""
-    before = [one for one in range(at) if key_of(rows[one]) == key_of(rows[at])]
-    return bool(before) and said[before[-1]] == said[at]
-
-
-def key_of(record: Mapping[str, Any]) -> object:
-    row = record["row_message"]
-    return (row.get("new_tuple") or row["old_tuple"])[0]["Datum"]

@@ -11,13 +11,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from transforms import json_values
-from transforms.column_types.times import since_1970
 from transforms.families.connect import schemas
-from transforms.families.kafka_records import KafkaMessage
-from transforms.families.whole_numbers import whole
+from transforms.families.kafka_records import KafkaMessage, kafka_message
+from transforms.families.whole_numbers import microseconds, whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.json_values import MalformedJson, as_text
+from transforms.json_values import MalformedJson, as_text, part
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import json_documents
 
@@ -234,16 +233,22 @@ def _key_of_text(text: str, why: MalformedJson, vocabulary: Vocabulary) -> Key:
     return Key(fault=Fault("malformed_key", f"the key begins as a JSON object and is none: {why}"))
 
 
+TOMBSTONE: Final = "tombstone"
+"""The value is null, or says so in a word: Kafka's mark on compacted topics that the key is deleted."""
+LONE_KEY: Final = "key"
+"""In a file, a key's document without a value after it."""
+
+
 @dataclass(slots=True)
 class Envelope:
     """What a message says.
 
     ``body``: the envelope's fields, none where the message is no object; ``source``: what it says of the event's table
     and log position. ``operation``: what the source did, None where ``op`` is unknown. ``row_fields``: what Connect's
-    schema says of the row's columns, None without one. ``is_tombstone``: the value is null, or says so in a word
-    (Kafka's mark on compacted topics that the key is deleted). ``is_lone_key``: in a file, a key's document without a
-    value after it. ``fault``: why the message is no JSON object. ``note``: what the format calls a message that says
-    nothing of any row. ``is_snapshot``: whether the format takes its row for one that a snapshot read.
+    schema says of the row's columns, None without one. ``fault``: why the message is no JSON object. ``note``: what a
+    message is called that says nothing of any row: ``TOMBSTONE``, ``LONE_KEY``, or a word of the format's own.
+    ``lone_key_of``: the table of a lone key. ``is_snapshot``: whether the format takes its row for one that a snapshot
+    read.
     """
 
     message: KafkaMessage
@@ -253,21 +258,20 @@ class Envelope:
     operation: str | None = None
     row_fields: list[Any] | None = None
     key: Key = UNKNOWN_KEY
-    is_tombstone: bool = False
-    is_lone_key: bool = False
     fault: Fault | None = None
     note: str | None = None
+    lone_key_of: str | None = None
     is_snapshot: bool = False
 
     @property
     def event_at(self) -> int | None:
         """When the source made the change."""
-        return since_1970(whole(self.source.fields.get("ts_ms")))
+        return microseconds(self.source.fields.get("ts_ms")) or None
 
     @property
     def extracted_at(self) -> int | None:
         """When the connector read it."""
-        return since_1970(whole(self.body.get("ts_ms")))
+        return microseconds(self.body.get("ts_ms")) or None
 
 
 Adapt: TypeAlias = Callable[[Mapping[str, Any], BronzeRecord], "Mapping[str, Any] | None"]
@@ -281,25 +285,26 @@ _ESCAPED: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 class EnvelopeReader:
-    """Reads a feed's messages, and keeps the schemas that it has read; ``adapt``: makes an envelope where none is."""
+    """From a record's bytes to its envelope, however it is written and wrapped.
 
-    __slots__ = ("_adapt", "_documents", "_vocabulary")
+    It keeps the schemas that it has read. ``adapt``: makes an envelope where none is.
+    """
 
-    def __init__(self, vocabulary: Vocabulary, adapt: Adapt | None = None) -> None:
+    __slots__ = ("_adapt", "_documents", "_feed", "_vocabulary")
+
+    def __init__(self, feed: Feed, vocabulary: Vocabulary, adapt: Adapt | None = None) -> None:
+        self._feed = feed
         self._vocabulary = vocabulary
         self._adapt = adapt
         self._documents = DocumentReader()
 
-    def read(self, record: BronzeRecord, message: KafkaMessage) -> Envelope:
-        """The message in its parts."""
-        envelope = Envelope(message, record)
-        if record.defect is not None:
-            envelope.fault = Fault("damaged_record", record.defect)
-        elif not message.is_utf8:
-            envelope.fault = Fault("invalid_utf8", "the value is not valid UTF-8")
-        elif message.is_null:
-            envelope.is_tombstone = True
-        else:
+    def read(self, record: BronzeRecord) -> Envelope:
+        """The record's message in its parts."""
+        message = kafka_message(record, self._feed)
+        envelope = Envelope(message, record, fault=message.fault)
+        if envelope.fault is None and message.is_null:
+            envelope.note = TOMBSTONE
+        elif envelope.fault is None:
             self._read_value(envelope)
         return envelope
 
@@ -307,10 +312,11 @@ class EnvelopeReader:
         try:
             document = self._document(envelope.message)
         except MalformedJson as why:
-            envelope.is_tombstone = self._vocabulary.means_nothing(envelope.message.text)
-            if not envelope.is_tombstone:
-                no_document = "not one JSON document, or a name stands twice in one object"
-                envelope.fault = Fault("malformed_json", f"{no_document}: {why}")
+            if self._vocabulary.means_nothing(envelope.message.text):
+                envelope.note = TOMBSTONE
+                return
+            no_document = "not one JSON document, or a name stands twice in one object"
+            envelope.fault = Fault("malformed_json", f"{no_document}: {why}")
             return
         if type(document) is dict:
             adapted = None if self._adapt is None else self._adapt(document, envelope.record)
@@ -344,19 +350,22 @@ class EnvelopeReader:
         is_wrapped = "payload" in document and "op" not in document
         if self._take(envelope, document["payload"] if is_wrapped else document):
             schema = document.get("schema")
+            envelope.row_fields = schemas.row_fields(schema)
+            if is_wrapped and envelope.body.keys().isdisjoint(_ENVELOPE_FIELDS):
+                envelope.lone_key_of = _table_of_key(schema)
+            if envelope.lone_key_of is not None:
+                envelope.note = LONE_KEY
+                envelope.key = key_of_parts(schema, envelope.body, self._vocabulary)
+                return
             header = envelope.record.header
             envelope.key = key_of_message(
                 envelope.message, header, self._documents, self._vocabulary
-            )
-            envelope.row_fields = schemas.row_fields(schema)
-            envelope.is_lone_key = (
-                is_wrapped and _is_key(schema) and envelope.body.keys().isdisjoint(_ENVELOPE_FIELDS)
             )
 
     def _take(self, envelope: Envelope, body: Any, *, may_be_nothing: bool = True) -> bool:
         """Take what stands in the envelope's place; False where it is none."""
         if may_be_nothing and self._vocabulary.means_nothing(body):
-            envelope.is_tombstone = True
+            envelope.note = TOMBSTONE
         elif type(body) is dict:
             envelope.body = body
             envelope.operation = self._vocabulary.operation(body.get("op"))
@@ -367,9 +376,12 @@ class EnvelopeReader:
         return False
 
 
-def _is_key(schema: Any) -> bool:
-    name = schema.get("name") if type(schema) is dict else None
-    return type(name) is str and name.endswith("Key")
+def _table_of_key(schema: Any) -> str | None:
+    """The table whose key a schema is for: Connect calls it <connector>.<database>.<table>.Key. None: of no key."""
+    name = part(schema, "name")
+    if type(name) is not str or not name.endswith("Key"):
+        return None
+    return ".".join(name.split(".")[-2:-1])
 
 
 # Files.
@@ -414,6 +426,6 @@ def is_key_document(record: Record) -> bool:
         return False
     if not isinstance(document, dict) or document.keys() != {"schema", "payload"}:
         return False
-    schema, payload = document["schema"], document["payload"]
-    named = str(schema.get("name", "")) if isinstance(schema, dict) else ""
-    return isinstance(payload, dict) and named.endswith("Key") and "op" not in payload
+    payload = document["payload"]
+    is_key = _table_of_key(document["schema"]) is not None
+    return is_key and isinstance(payload, dict) and "op" not in payload

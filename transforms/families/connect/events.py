@@ -133,9 +133,9 @@ def event_of_envelope(
 
 
 def _envelope_fault(envelope: Envelope) -> Fault | None:
-    """The fault of a message without ``source`` or ``op``; notes and tombstones need neither."""
+    """The fault of a message without ``source`` or ``op``; notes need neither."""
     body = envelope.body
-    if envelope.note is not None or envelope.is_tombstone or ("source" in body and "op" in body):
+    if envelope.note is not None or ("source" in body and "op" in body):
         return None
     if body.keys().isdisjoint(_ENVELOPED):
         return Fault(

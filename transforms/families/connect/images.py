@@ -27,7 +27,7 @@ from transforms.families.connect.values import (
 )
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.json_values import as_text
+from transforms.json_values import as_text, part
 
 
 class Rows:
@@ -327,7 +327,7 @@ def key_names(key: Key) -> tuple[str, ...] | None:
     if key.is_none:
         return ()
     if key.fields is not None:
-        named = [field.get("field") if type(field) is dict else None for field in key.fields]
+        named = [part(field, "field") for field in key.fields]
         return tuple([str(name) for name in named if name != ROUTER_FIELD])
     return (
         None if key.values is None else tuple([name for name in key.values if name != ROUTER_FIELD])

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from transforms.column_types.registry import SIMPLE
 from transforms.families.whole_numbers import whole
+from transforms.json_values import part
 
 CONNECT: Final = "org.apache.kafka.connect.data."
 TIME: Final = "io.debezium.time."
@@ -94,8 +95,8 @@ def columns_of(fields: Sequence[Any]) -> tuple[Column, ...]:
         Column(
             _text(field, "field"),
             _kind(field),
-            _kind(_part(field, "items")),
-            _part(field, "default"),
+            _kind(part(field, "items")),
+            part(field, "default"),
         )
         for field in fields
     )
@@ -109,9 +110,9 @@ def columns_by_name(columns: Sequence[Column]) -> dict[str, Column] | None:
 
 def row_fields(schema: Any) -> list[Any] | None:
     """What an envelope's schema says of a row: of the new image, which the old one shares; None where it does not."""
-    for field in _list(_part(schema, "fields")) or ():
-        if _part(field, "field") in ("before", "after"):
-            fields = _list(_part(field, "fields"))
+    for field in _list(part(schema, "fields")) or ():
+        if part(field, "field") in ("before", "after"):
+            fields = _list(part(field, "fields"))
             if fields is not None:
                 return fields
     return None
@@ -119,23 +120,17 @@ def row_fields(schema: Any) -> list[Any] | None:
 
 def fields_of(schema: Any) -> list[Any] | None:
     """The fields that a struct's schema lists."""
-    return _list(_part(schema, "fields"))
+    return _list(part(schema, "fields"))
 
 
 def _kind(field: Any) -> Kind:
-    if type(field) is not dict:
-        return Kind()
-    parameters = _part(field, "parameters")
-    scale, precision = _part(parameters, "scale"), _part(parameters, "connect.decimal.precision")
+    parameters = part(field, "parameters")
+    scale, precision = part(parameters, "scale"), part(parameters, "connect.decimal.precision")
     return Kind(_text(field, "type"), _text(field, "name"), whole(scale), whole(precision))
 
 
-def _part(value: Any, name: str) -> Any:
-    return value.get(name) if type(value) is dict else None
-
-
 def _text(value: Any, name: str) -> str | None:
-    found = _part(value, name)
+    found = part(value, name)
     return found if type(found) is str else None
 
 

@@ -6,16 +6,27 @@ A source that is read by checkpoints leaves one note per response in silver (ope
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event
-from transforms.families.yugabyte.messages import Names, field_names, filled, message_part, whole
+from transforms.families.yugabyte.messages import (
+    Names,
+    UnreadableResponse,
+    check_response,
+    field_names,
+    filled,
+    message_of_record,
+    message_part,
+    whole,
+)
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import as_text
+from transforms.record import BronzeRecord
+from transforms.source_format import Decode
 
 CHECKPOINT: Final = "checkpoint"
 """The operation of such a note, and why the row exists. Its ``after`` holds the checkpoint; its position orders it."""
@@ -163,7 +174,7 @@ def note_of_checkpoint(
     )
 
 
-def unreadable_response(origin: Origin, fault: Fault, table: str | None = None) -> Event:
+def _unreadable_response(origin: Origin, fault: Fault, table: str | None) -> Event:
     """The event of a record that is no response that can be read."""
     return Event(
         operation=None,
@@ -175,3 +186,45 @@ def unreadable_response(origin: Origin, fault: Fault, table: str | None = None) 
         identity=(origin.tablet,),
         fault=fault,
     )
+
+
+class ReadResponse(NamedTuple):
+    """A response of a record: its fields, its checkpoint, and the tablet that it is of."""
+
+    record: BronzeRecord
+    fields: Mapping[str, Any]
+    checkpoint: Checkpoint
+    origin: Origin
+
+
+Body = Callable[[ReadResponse], tuple[CommittedOpId, list[Event]]]
+"""How far the response has come with what is committed, and the events of its messages. It may raise
+``UnreadableResponse``."""
+
+
+def decoder_of(
+    feed: Feed,
+    known: Names,
+    parts: Sequence[str],
+    read: Body,
+    table_of: Callable[[BronzeRecord, Mapping[str, Any]], str | None] = lambda *_: None,
+) -> Decode:
+    """What reads a response: first the note with its checkpoint, then the events of its messages.
+
+    ``parts``: of these a response has one at least. ``table_of``: which table one is of that cannot be read.
+    """
+
+    def decode(record: BronzeRecord) -> list[Event]:
+        fields: Mapping[str, Any] = {}
+        try:
+            fields = message_of_record(record, known)
+            check_response(fields, parts)
+            checkpoint = checkpoint_of(fields)
+            origin = origin_of_response(fields, record.object, feed)
+            committed, events = read(ReadResponse(record, fields, checkpoint, origin))
+        except UnreadableResponse as unreadable:
+            origin = origin_of_response(fields, record.object, feed)
+            return [_unreadable_response(origin, unreadable.fault, table_of(record, fields))]
+        return [note_of_checkpoint(checkpoint, committed, origin), *events]
+
+    return decode

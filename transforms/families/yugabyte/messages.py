@@ -12,17 +12,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from transforms import json_values
 from transforms.column_types.registry import column_type
 from transforms.column_types.texts import Binary
+from transforms.families.kafka_records import object_in
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed, Table
+from transforms.json_values import as_text
 from transforms.record import BronzeRecord
 
 
 def filled(value: Any) -> str | None:
     """The scalar as text, or None where it is empty: what protobuf calls unset."""
-    return (value if type(value) is str else json_values.as_text(value)) or None
+    return (value if type(value) is str else as_text(value)) or None
 
 
 def whole(value: Any) -> int | None:
@@ -84,26 +85,10 @@ def message_of_record(record: BronzeRecord, known: Names) -> Mapping[str, Any]:
     Raises:
         UnreadableResponse: The record was damaged, is no JSON object, or has other bytes than UTF-8.
     """
-    if record.defect is not None:
-        raise UnreadableResponse(Fault("damaged_record", shown(record.defect)))
-    payload = record.payload or b""
-    try:
-        document = json_values.read(payload)
-    except json_values.MalformedJson as fault:
-        raise UnreadableResponse(_unread(payload, str(fault))) from None
-    if type(document) is not dict:
-        raise UnreadableResponse(
-            Fault("malformed_json", f"no JSON object: {shown(json_values.as_text(document))}")
-        )
+    document, fault = object_in(record)
+    if fault is not None:
+        raise UnreadableResponse(fault)
     return message_fields(document, known, "the response")
-
-
-def _unread(payload: bytes, why: str) -> Fault:
-    try:
-        payload.decode()
-    except UnicodeDecodeError:
-        return Fault("invalid_utf8", "the record is not valid UTF-8")
-    return Fault("malformed_json", why)
 
 
 def message_fields(message: object, known: Names, what: str) -> Mapping[str, Any]:
@@ -132,15 +117,45 @@ def message_part(message: Mapping[str, Any], name: str, known: Names) -> Mapping
     return {} if inside is None else message_fields(inside, known, name)
 
 
-def response_fault(response: Mapping[str, Any], parts: Sequence[str], lacking: str) -> Fault | None:
-    """Why a JSON object is no response that can be read: it is an error, or has none of the ``parts``."""
+def check_response(response: Mapping[str, Any], parts: Sequence[str]) -> None:
+    """Refuse a JSON object that is no response.
+
+    Raises:
+        UnreadableResponse: It is an error, or has none of the ``parts``.
+    """
     error = response.get("error")
     if error is not None:
-        answer = shown(json_values.as_text(error))
-        return Fault("error_response", f"the server answered with an error: {answer}")
+        answer = f"the server answered with an error: {shown(as_text(error))}"
+        raise UnreadableResponse(Fault("error_response", answer))
     if all(response.get(name) is None for name in parts):
-        return Fault("missing_field", lacking)
-    return None
+        raise UnreadableResponse(Fault("missing_field", f"none of {', '.join(parts)} is there"))
+
+
+class Operations:
+    """What a field says that a message does: one of some names, or its number, counted from ``first``."""
+
+    __slots__ = ("_field", "_known", "_said")
+
+    def __init__(self, field: str, first: int, *names: str) -> None:
+        self._field = field
+        numbered = {str(number): name for number, name in enumerate(names, first)}
+        self._known = {**numbered, **{name: name for name in names}}
+        self._said = f"{', '.join(names)}, and {first} to {first + len(names) - 1}"
+
+    def named(self, written: str | None) -> str | None:
+        """The operation's name; None where it is not known."""
+        if written is None:
+            return None
+        return self._known.get(written) or self._known.get(written.strip().upper())
+
+    def fault(self, written: str | None, what: str) -> Fault | None:
+        """Why an operation is none; ``what`` names the message."""
+        if written is None:
+            return Fault("missing_field", f"{what} has no {self._field}")
+        if self.named(written) is not None:
+            return None
+        unknown = f"{self._field} {shown(written)} is not known; known: {self._said}"
+        return Fault("unknown_operation", unknown)
 
 
 def repeated_field(value: object, what: str) -> list[Any]:

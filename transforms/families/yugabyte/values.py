@@ -9,9 +9,10 @@ from __future__ import annotations
 import binascii
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from transforms.event import Value
@@ -24,6 +25,7 @@ from transforms.families.yugabyte.messages import (
     unsigned,
     whole,
 )
+from transforms.fault import Fault, shown
 from transforms.json_values import as_text
 
 
@@ -63,11 +65,6 @@ def from_bytea(bytea: str) -> bytes | None:
         return binascii.unhexlify(bytea[2:])
     except ValueError:
         return None
-
-
-def value_of_bytes(data: bytes, column: str, text_columns: Collection[str]) -> Value:
-    """Bytes as a column's value: bytes, or the text that PostgreSQL writes for a column that is declared as text."""
-    return to_bytea(data) if column in text_columns else data
 
 
 _UUID: Final = (slice(0, 8), slice(8, 12), slice(12, 16), slice(16, 20), slice(20, 32))
@@ -201,21 +198,57 @@ UNREAD: Final = ("decimal_value", "varint_value", "jsonb_value", "virtual_value"
 """Values in the server's own encodings: not read, and not taken for null."""
 
 
-class ServerValue(NamedTuple):
-    """What one value says.
+class NamedValue(NamedTuple):
+    """One value, and the column that it is of.
 
-    ``kind``: the member of QLValuePB that is set, None for null; of a collection with something in it that is not read,
-    the kind of that. ``value`` is a column's value. ``is_read``: whether it is what the server has; else the column
-    cannot be taken. ``is_base64``: False for a text that is none, and so was taken as it stands.
+    ``kind``: the member of the datum, or of QLValuePB, that is set, None for null; of a collection with something in it
+    that is not read, the kind of that. ``value`` is a column's value. ``is_read``: whether it is what the server has;
+    else the column cannot be taken. ``is_base64``: False for a text, or a name, that is none, and so was taken as it
+    stands. ``name``: None where nothing names the column. ``oid``: PostgreSQL's number of its type, a number or a text.
     """
 
     kind: str | None
     value: Value
     is_read: bool = True
     is_base64: bool = True
+    name: str | None = None
+    oid: int | str | None = None
+
+    def named(
+        self, name: str, text_columns: Collection[str], oid: int | str | None = None
+    ) -> NamedValue:
+        """The value of this column: where that is declared as text, bytes are the text that PostgreSQL writes."""
+        value = self.value
+        if type(value) is bytes and name in text_columns:
+            value = to_bytea(value)
+        return NamedValue(self.kind, value, self.is_read, self.is_base64, name, oid)
 
 
-NULL: Final = ServerValue(None, None)
+NULL: Final = NamedValue(None, None)
+
+MISSING: Final = "datum_missing"
+"""The kind of a value that is marked as missing: the row has one, and nobody says which."""
+
+
+def image_of(mentioned: Iterable[NamedValue]) -> dict[str, Value]:
+    """Column to value; a column whose value is marked as missing is not mentioned."""
+    return {one.name or "": one.value for one in mentioned if one.kind != MISSING}
+
+
+def values_fault(*tuples: Sequence[NamedValue]) -> Fault | None:
+    """Why values are no columns of a row: one has no name or is not read, or two in one tuple have one name."""
+    for one in chain(*tuples):
+        if one.name is None:
+            return Fault("missing_field", "a value names no column")
+        if not one.is_read:
+            comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
+            return Fault("unread_value", f"{comes}, which is not read")
+    for some in tuples:
+        if len({one.name for one in some}) < len(some):
+            names = shown(", ".join([str(one.name) for one in some]))
+            return Fault("column_twice", f"a column is named twice: {names}")
+    return None
+
 
 _KINDS: Final[Mapping[str, str]] = {
     spelled: name
@@ -225,23 +258,23 @@ _KINDS: Final[Mapping[str, str]] = {
 """The members of the oneof as protobuf, protojson and Go name them."""
 
 
-def read_value(value: object) -> ServerValue:
+def read_value(value: object) -> NamedValue:
     """A value; one that is not there, or in which no member is set, is null."""
     kind, member = _member(value)
     if kind == "string_value" and type(member) is str:
         decoded = text_of_base64(member)
         return (
-            ServerValue(kind, member, is_base64=False)
+            NamedValue(kind, member, is_base64=False)
             if decoded is None
-            else ServerValue(kind, decoded)
+            else NamedValue(kind, decoded)
         )
     if kind is None:
         return NULL
     if kind not in READ:
-        return ServerValue(kind, as_text(member), is_read=False)
+        return NamedValue(kind, as_text(member), is_read=False)
     if kind in _COLLECTIONS:
         return _COLLECTIONS[kind](kind, member)
-    return ServerValue(kind, READERS[kind](as_text(member) or ""))
+    return NamedValue(kind, READERS[kind](as_text(member) or ""))
 
 
 def _member(value: object) -> tuple[str | None, Any]:
@@ -273,17 +306,17 @@ _MAP: Final = field_names("keys", "values")
 _JSON_WORD = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false")
 
 
-def _sequence(kind: str, member: Any) -> ServerValue:
+def _sequence(kind: str, member: Any) -> NamedValue:
     elements = repeated_field(
         message_fields(member, _SEQUENCE, kind).get("elems"), f"elems of {kind}"
     )
     try:
-        return ServerValue(kind, f"[{','.join([_json(one) for one in elements])}]")
+        return NamedValue(kind, f"[{','.join([_json(one) for one in elements])}]")
     except _Unread as unread:
-        return ServerValue(str(unread), None, is_read=False)
+        return NamedValue(str(unread), None, is_read=False)
 
 
-def _map(kind: str, member: Any) -> ServerValue:
+def _map(kind: str, member: Any) -> NamedValue:
     parts = message_fields(member, _MAP, kind)
     keys = repeated_field(parts.get("keys"), f"keys of {kind}")
     values = repeated_field(parts.get("values"), f"values of {kind}")
@@ -295,8 +328,8 @@ def _map(kind: str, member: Any) -> ServerValue:
             for key, value in zip(keys, values, strict=True)
         ]
     except _Unread as unread:
-        return ServerValue(str(unread), None, is_read=False)
-    return ServerValue(kind, f"{{{','.join(entries)}}}")
+        return NamedValue(str(unread), None, is_read=False)
+    return NamedValue(kind, f"{{{','.join(entries)}}}")
 
 
 def _json(value: object) -> str:
@@ -319,7 +352,7 @@ def _as_name(written: str) -> str:
     return written if written.startswith('"') else f'"{written}"'
 
 
-_COLLECTIONS: Final[Mapping[str, Callable[[str, Any], ServerValue]]] = {
+_COLLECTIONS: Final[Mapping[str, Callable[[str, Any], NamedValue]]] = {
     **dict.fromkeys(SEQUENCES, _sequence),
     "map_value": _map,
 }

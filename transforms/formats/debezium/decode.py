@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from transforms.event import Event, EventWarning, Transaction
-from transforms.families.connect import events
+from transforms.families.connect import events, schemas
 from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.onboarding import proposal_of
-from transforms.families.kafka_records import kafka_message
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
@@ -25,10 +24,10 @@ from transforms.formats.debezium.log_positions import (
     standing_of,
     unplaced_of,
 )
-from transforms.json_values import as_text
+from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
-from transforms.source_format import Decode
+from transforms.source_format import Decode, Surveyed
 
 UNAVAILABLE = EventWarning(
     "unavailable_value",
@@ -129,10 +128,8 @@ def _fields(fields: list[Any] | None) -> list[Any] | None:
 
 
 def _field(cell: Any) -> Any:
-    if type(cell) is not dict or type(cell.get("fields")) is not list:
-        return cell
-    for one in cell["fields"]:
-        if type(one) is dict and one.get("field") == _VALUE:
+    for one in schemas.fields_of(cell) or ():
+        if part(one, "field") == _VALUE:
             return {**one, "field": cell.get("field"), "optional": True}
     return cell
 
@@ -157,7 +154,7 @@ def dropped_tables(envelope: Envelope) -> list[TableName]:
     changes = envelope.body.get("tableChanges")
     if flag != "false" or type(changes) is not list:
         return []
-    drops = (one for one in changes if type(one) is dict and one.get("type") == "DROP")
+    drops = (one for one in changes if part(one, "type") == "DROP")
     return [name for one in drops if (name := _name_of(one)) is not None]
 
 
@@ -204,7 +201,7 @@ def transaction_of(envelope: Envelope, mark: str | None) -> Transaction | None:
     """The transaction that an event or a mark is part of; its end says of how many events it consists."""
     found = envelope.body.get("id" if mark is not None else "transaction")
     if mark is None:
-        found = found.get("id") if type(found) is dict else None
+        found = part(found, "id")
     own = as_text(found)
     if not own:
         return None
@@ -230,9 +227,9 @@ VOCABULARY: Final = Vocabulary(
 _SCHEMA_CHANGE: Final = "schema_change"
 
 
-def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     """What a record of this feed means: one event per message."""
-    reader = EnvelopeReader(VOCABULARY)
+    reader = EnvelopeReader(feed, VOCABULARY)
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits_for_transactions(feed)
     declared = _bare_names(feed, feed.tables)
@@ -240,9 +237,9 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
     with_key = _bare_names(feed, {name for name, one in feed.tables.items() if one.key})
 
     def decode(record: BronzeRecord) -> Sequence[Event]:
-        envelope = reader.read(record, kafka_message(record, feed))
+        envelope = reader.read(record)
         mark = mark_of(envelope)
-        envelope.note = mark or _note(envelope)
+        envelope.note = mark or envelope.note or _note(envelope)
         standing = standing_of(envelope)
         envelope.is_snapshot = _is_snapshot(envelope, standing)
         has_cells = unwrap_cells(envelope)
@@ -310,17 +307,13 @@ def _drops(envelope: Envelope, standing: Standing, declared: frozenset[str]) -> 
 
 
 def _note(envelope: Envelope) -> str | None:
-    """What says nothing of any row: tombstones, messages in the log, changed tables, heartbeats, lone keys."""
+    """What else says nothing of any row: messages in the log, changed tables, heartbeats."""
     body = envelope.body
-    if envelope.is_tombstone:
-        return "tombstone"
     if envelope.operation == "message":
         return "message"
     if body.get("op") is None and ("ddl" in body or "historyRecord" in body):
         return _SCHEMA_CHANGE
-    if len(body) == 1 and "ts_ms" in body:
-        return "heartbeat"
-    return "key" if envelope.is_lone_key else None
+    return "heartbeat" if len(body) == 1 and "ts_ms" in body else None
 
 
 def _is_snapshot(envelope: Envelope, standing: Standing) -> bool:
@@ -382,7 +375,7 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     """
     if b'"payload_2"' in (record.payload or b""):
         return None
-    envelope = EnvelopeReader(VOCABULARY).read(record, kafka_message(record, feed))
+    envelope = EnvelopeReader(feed, VOCABULARY).read(record)
     body, connector = envelope.body, envelope.source.text("connector")
     if connector is not None and connector.isupper():
         return None
@@ -399,4 +392,4 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
 
 def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     """The tables that envelopes name."""
-    return proposal_of(feed, sample, EnvelopeReader(VOCABULARY))
+    return proposal_of(sample, EnvelopeReader(feed, VOCABULARY))

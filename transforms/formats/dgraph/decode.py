@@ -23,9 +23,8 @@ from transforms.formats.dgraph.commit_positions import (
 )
 from transforms.formats.dgraph.exports import RESERVED
 from transforms.formats.dgraph.statements import DROP, EXPORT, OPERATIONS, Statement
-from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
-from transforms.source_format import Decode, Resolve
+from transforms.source_format import Decode, Resolve, Surveyed
 
 TRIPLES: Final = "triples"
 
@@ -274,7 +273,7 @@ def _warnings(
 # which its position follows, records that cannot be read included: what was cut there is not known.
 
 
-def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     """What a record of the feed means."""
     of_topic = feed.reads_topics
     types = {one.name: one.type for one in feed.predicates.values() if one.type}
@@ -286,7 +285,7 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
             statement = _line(record, read_ts_of(record.object))
             return (event_of(statement, OF_EXPORT),)
         message = kafka_records.kafka_message(record, feed)
-        found, document = _read(record, message)
+        document, found = message.object()
         if found is None and exports.is_document(document):
             statement = _document(document, types, read_ts_of(record.object))
             return (event_of(statement, OF_EXPORT),)
@@ -309,33 +308,12 @@ def resolver(feed: Feed) -> Resolve:
     return resolve
 
 
-def _read(record: BronzeRecord, message: KafkaMessage) -> tuple[Fault | None, Mapping[str, object]]:
-    found = None if record.defect is None else Fault("damaged_record", shown(record.defect))
-    if found is None and not message.is_utf8:
-        found = Fault("invalid_utf8", "the record is not valid UTF-8")
-    if found is None and (message.is_null or record.payload is None):
-        found = Fault("missing_field", "the record has no value")
-    try:
-        document = message.read()
-    except MalformedJson as why:
-        return found or Fault("malformed_json", f"the record is no JSON object: {why}"), {}
-    if type(document) is not dict:
-        return found or Fault("malformed_json", "the record is no JSON object"), {}
-    return found, document
-
-
 def _line(record: BronzeRecord, read_ts: int | None) -> Statement:
-    if record.defect is not None:
-        return exports.unreadable_export(read_ts, Fault("damaged_record", shown(record.defect)))
-    try:
-        line = (record.payload or b"").decode()
-    except UnicodeDecodeError:
-        fault = Fault("invalid_utf8", "the record is not valid UTF-8")
-        return exports.unreadable_export(read_ts, fault)
-    triple = exports.triple_of_line(line)
+    message = kafka_records.bare_message(record)
+    triple = None if message.fault is not None else exports.triple_of_line(message.text or "")
     if triple is None:
         fault = Fault("malformed_rdf", "the line is no triple of an export")
-        return exports.unreadable_export(read_ts, fault)
+        return exports.unreadable_export(read_ts, message.fault or fault)
     return exports.export_statement(triple, read_ts)
 
 

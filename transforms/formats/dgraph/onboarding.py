@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from transforms.families import kafka_records
+from transforms.families.kafka_records import kafka_message
 from transforms.feed.feed import Feed
 from transforms.formats.dgraph import exports
-from transforms.formats.dgraph.statements import MUTATION, Statement, event_statement
-from transforms.onboarding.proposal import Entry, Found, Mark, Proposal, Sampled
+from transforms.formats.dgraph.statements import MUTATION, Statement, event_statement, in_line
+from transforms.onboarding.proposal import Entry, Found, Mark, Proposal, Sampled, records_in
 from transforms.record import BronzeRecord
 
 
@@ -19,9 +19,8 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     if exports.is_rdf(record.object):
         triple = exports.triple_of_line((record.payload or b"").decode("utf-8", "replace"))
         return None if triple is None else Mark("triples of an RDF export")
-    document = kafka_records.object_in(record, feed)
-    inner = document.get("value")
-    line = inner if type(inner) is dict and type(document.get("meta")) is not dict else document
+    document, _ = kafka_message(record, feed).object()
+    line, _ = in_line(document)
     if type(line.get("meta")) is dict and type(line.get("event")) is dict and "type" in line:
         return Mark("meta.commit_ts, type, event") if "commit_ts" in line["meta"] else None
     if exports.is_document(document) and len(document) <= 4:
@@ -42,7 +41,7 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     """The predicates that events name: the stream says their types, and that some are lists only by what it does."""
     seen: dict[str, _Predicate] = defaultdict(_Predicate)
     together: dict[tuple[object, ...], set[str | None]] = defaultdict(set)
-    for record in {id(record): record for record, _ in sample}.values():
+    for record in records_in(sample):
         statement = _statement(feed, record)
         if statement is None or statement.attr is None or statement.is_star:
             continue
@@ -87,8 +86,8 @@ def _notes(seen: Mapping[str, _Predicate]) -> tuple[str, ...]:
 
 
 def _statement(feed: Feed, record: BronzeRecord) -> Statement | None:
-    message = kafka_records.kafka_message(record, feed)
-    document = kafka_records.object_in(record, feed)
+    message = kafka_message(record, feed)
+    document, _ = message.object()
     if not document or exports.is_rdf(record.object) or exports.is_document(document):
         return None
     found = event_statement(document, message, of_topic=feed.reads_topics, found=None)

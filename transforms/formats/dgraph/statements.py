@@ -271,7 +271,7 @@ def event_statement(
     document: Mapping[str, Any], message: KafkaMessage, *, of_topic: bool, found: Fault | None
 ) -> Statement:
     """What a JSON object says as an event; ``found``: why it cannot be taken, where that is known already."""
-    line, key = _in_line(document)
+    line, key = in_line(document)
     meta, what = _object(line, "meta"), _object(line, "event")
     commit, kind, op = meta.get("commit_ts"), _word(line.get("type")), _word(what.get("operation"))
     # A negative one is a fault, and still tells the commit.
@@ -311,7 +311,7 @@ def event_statement(
     )
 
 
-def _in_line(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
+def in_line(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
     """The event, and the key beside it, where it stands in a line as the file sink writes them."""
     inner = document.get("value")
     if type(inner) is dict and type(document.get("meta")) is not dict:

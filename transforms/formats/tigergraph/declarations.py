@@ -31,7 +31,7 @@ from transforms.formats.tigergraph.texts import (
     minus_speller,
     speller,
 )
-from transforms.json_values import as_text, written
+from transforms.json_values import as_text, part, written
 
 UID: Final = "uid"
 ENDS: Final = ("from_type", "from_uid", "to_type", "to_uid")
@@ -248,7 +248,7 @@ def mentions_of(content: Any, declared: Mapping[str, Attribute]) -> Mentions | F
             name = f"content_{given}"
             if name in content:
                 return _MALFORMED
-        op = one.get("op") if type(one) is dict else None
+        op = part(one, "op")
         if op is None or "value" not in one:
             bare = bare or name
             continue

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from transforms.event import Event, EventWarning, Image
-from transforms.families import kafka_records
-from transforms.fault import Fault, shown
+from transforms.families.kafka_records import kafka_message
+from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.formats.tigergraph import declarations, messages
 from transforms.formats.tigergraph.declarations import (
@@ -32,8 +32,8 @@ from transforms.formats.tigergraph.messages import (
     VERTEX_TYPE,
     Message,
 )
-from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
+from transforms.source_format import Surveyed
 
 KEY_NOT_SPLIT = EventWarning(
     "key_not_split",
@@ -231,14 +231,12 @@ def _reached(one: Effect, message: Message, known: DeclaredGraph) -> tuple[str |
 _NONE_MENTIONED: Final = Mentions({}, {})
 
 
-def decoder(
-    feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]
-) -> Callable[[BronzeRecord], list[Event]]:
+def decoder(feed: Feed, surveyed: Surveyed) -> Callable[[BronzeRecord], list[Event]]:
     """What reads the feed's records: an event for each message, and one for each change that follows from it."""
     known = declared_graph(feed)
 
     def decode(record: BronzeRecord) -> list[Event]:
-        document, fault = _document(record, feed)
+        document, fault = kafka_message(record, feed).object()
         message = messages.read_message(document, known)
         reach = reached_edges(message, known)
         fault = fault or messages.first_fault(message, reach)
@@ -253,26 +251,6 @@ def decoder(
         return [event]
 
     return decode
-
-
-def _document(record: BronzeRecord, feed: Feed) -> tuple[dict[str, Any], Fault | None]:
-    kafka = kafka_records.kafka_message(record, feed)
-    document: Any = {}
-    fault = None
-    if kafka.is_null:
-        fault = Fault("empty_message", "the Kafka record has no value")
-    elif not kafka.is_utf8:
-        fault = Fault("invalid_utf8", "the message is not valid UTF-8")
-    else:
-        try:
-            document = kafka.read()
-        except MalformedJson as why:
-            fault = Fault("malformed_json", shown(why))
-        if type(document) is not dict:
-            document, fault = {}, Fault("malformed_json", "the document is no JSON object")
-    if record.defect is not None:
-        fault = Fault("damaged_record", shown(record.defect))
-    return document, fault
 
 
 def _events(

@@ -19,7 +19,7 @@ from transforms.formats.tigergraph.declarations import (
     Vertex,
     edge_table,
 )
-from transforms.json_values import as_text
+from transforms.json_values import as_text, part
 
 VERTEX, VERTEX_TYPE, EDGE = "vertex", "vertex-type", "edge"
 INSERT, INSERT_ONLY, DELETE, DELETE_ALL = "insert", "insert-only", "delete", "delete-all"
@@ -148,9 +148,7 @@ def _name_edge(message: Message, document: dict[str, Any], known: DeclaredGraph)
 
 
 def _end(given: Any) -> tuple[str | None, str | None]:
-    if type(given) is not dict:
-        return None, None
-    return as_text(given.get("type")), as_text(given.get("uid"))
+    return as_text(part(given, "type")), as_text(part(given, "uid"))
 
 
 def _is_swapped(message: Message, edge: Edge) -> bool:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from transforms.families import kafka_records
+from transforms.families.kafka_records import kafka_message
 from transforms.feed.feed import Feed
 from transforms.formats.tigergraph.messages import EDGE, VERTEX
-from transforms.json_values import as_text
+from transforms.json_values import as_text, part
 from transforms.onboarding.evidence import inferred_type
-from transforms.onboarding.proposal import Entry, Found, Mark, Proposal, Sampled
+from transforms.onboarding.proposal import Entry, Found, Mark, Proposal, Sampled, records_in
 from transforms.record import BronzeRecord
 
 _TYPES: Final = {"bigint": "int", "int": "int", "double": "double", "boolean": "bool"}
@@ -25,9 +25,8 @@ _TYPES: Final = {"bigint": "int", "int": "int", "double": "double", "boolean": "
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     """Every message says its mid, what it is about, and what was done."""
     names = ("mid", "operator", "type", "typename")
-    return (
-        Mark(", ".join(names)) if kafka_records.object_in(record, feed).keys() >= {*names} else None
-    )
+    document, _ = kafka_message(record, feed).object()
+    return Mark(", ".join(names)) if document.keys() >= {*names} else None
 
 
 @dataclass(slots=True)
@@ -47,8 +46,8 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     """The types of vertices and edges that messages name."""
     vertices: dict[str, _Type] = defaultdict(_Type)
     edges: dict[str, _Type] = defaultdict(_Type)
-    for record in {id(record): record for record, _ in sample}.values():
-        document = kafka_records.object_in(record, feed)
+    for record in records_in(sample):
+        document, _ = kafka_message(record, feed).object()
         kind, name = as_text(document.get("type")), as_text(document.get("typename"))
         if not name:
             continue
@@ -83,8 +82,7 @@ def _note(one: _Type, document: Mapping[str, Any]) -> None:
 
 def _note_ends(one: _Type, document: Mapping[str, Any]) -> None:
     for side, ends in (("from", one.sources), ("to", one.targets)):
-        given = document.get(side)
-        if type(given) is dict and (kind := as_text(given.get("type"))):
+        if kind := as_text(part(document.get(side), "type")):
             ends.setdefault(kind)
     one.has_reverse |= document.get("hasreverseedge") in (True, "true", 1)
     one.discriminators += bool(document.get("discriminator"))

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from transforms.event import Event, StreamSchema, Transaction, Value
-from transforms.families.yugabyte import checkpoints, messages
-from transforms.families.yugabyte.checkpoints import Checkpoint, Origin
+from transforms.families.yugabyte.checkpoints import (
+    CommittedOpId,
+    ReadResponse,
+    checkpoint_of,
+    decoder_of,
+)
 from transforms.families.yugabyte.messages import (
     UnreadableResponse,
+    declared_tables,
     filled,
     message_of_record,
     whole,
 )
-from transforms.families.yugabyte.values import moment_of
-from transforms.fault import Fault, shown
+from transforms.families.yugabyte.values import image_of, moment_of, values_fault
+from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.formats.yugabyte import get_changes, schemas
 from transforms.formats.yugabyte.get_changes import (
     OPERATIONS,
+    RESPONSE,
     ROW_OPERATIONS,
     LogPosition,
     RowMessage,
+    row_messages,
 )
-from transforms.onboarding.proposal import Mark, Proposal, Sampled
+from transforms.onboarding.proposal import Mark, Proposal, Sampled, records_in
 from transforms.onboarding.tables import proposal_of_tables, tables_seen
 from transforms.record import BronzeRecord
-from transforms.source_format import Decode
+from transforms.source_format import Decode, Surveyed
 
 _AT_OP_ID: Final = frozenset((*ROW_OPERATIONS, "COMMIT"))
 
@@ -36,34 +43,18 @@ _AT_OP_ID: Final = frozenset((*ROW_OPERATIONS, "COMMIT"))
 def row_fault(message: RowMessage, log_position: LogPosition | None) -> Fault | None:
     """Why a row message cannot be read, or put in order."""
     op = message.op
-    if message.op_as_written is None:
-        return Fault("missing_field", "the row message has no op")
     if op is None:
-        known = f"known: {', '.join(OPERATIONS.values())}, and 0 to 8"
-        return Fault(
-            "unknown_operation", f"op {shown(message.op_as_written)} is not known; {known}"
-        )
+        return OPERATIONS.fault(message.op_as_written, "the row message")
     if log_position is None and op in _AT_OP_ID:
         what = "no cdc_sdk_op_id with term and index: it has no log position in its tablet"
         return Fault("missing_field", f"{op} has {what}")
-    tuples_of = (message.new, message.old, message.key)
-    for values in tuples_of:
-        for one in values:
-            if not one.is_read:
-                comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
-                return Fault("unread_value", f"{comes}, which is not read")
-    for values in tuples_of:
-        if len({one.name for one in values}) < len(values):
-            names = shown(", ".join(one.name for one in values))
-            return Fault("column_twice", f"a tuple names a column twice: {names}")
-    return None
+    return values_fault(message.new, message.old, message.key)
 
 
 # How the DDL messages of a window describe its tables: a row message does not carry its table's schema, and a DDL comes
 # in a response of its own, once per tablet.
 
 
-Facts: TypeAlias = "frozenset[tuple[object, ...]]"
 Described: TypeAlias = Mapping[tuple[str | None, str | None], StreamSchema | None]
 """By the schema's and the table's name: the table as its newest DDL describes it, None where that has no key."""
 
@@ -73,22 +64,20 @@ DDL_MARKS: Final = (b"column_info", b"columnInfo")
 
 def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]]]:
     """The function that gives, of each DDL in a record: schema, name, version, position, and the description."""
-    known = messages.declared_tables(feed)
+    known = declared_tables(feed)
 
     def survey(record: BronzeRecord) -> Iterable[tuple[object, ...]]:
         try:
-            response = get_changes.read_response(
-                message_of_record(record, get_changes.RESPONSE), known
-            )
+            response = message_of_record(record, RESPONSE)
+            found, checkpoint = row_messages(response, known), checkpoint_of(response)
         except UnreadableResponse:
             return
-        get_changes.place_messages(response.messages)
-        for message in response.messages:
+        for message in found:
             if message.op == "DDL":
                 schema = (
                     None if message.schema is None else schemas.described_by_list(message.schema)
                 )
-                log_position = get_changes.log_position_of(message, response.checkpoint)
+                log_position = get_changes.log_position_of(message, checkpoint)
                 described = None if schema is None else tuple(schema)
                 version = whole(message.row.get("schema_version"))
                 yield message.schema_name, message.name, version, log_position, described
@@ -96,7 +85,7 @@ def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]
     return survey
 
 
-def newest_descriptions(facts: Facts) -> Described:
+def newest_descriptions(facts: Iterable[tuple[object, ...]]) -> Described:
     """The tables of a window: each as its newest DDL describes it.
 
     The higher ``schema_version`` is newer. Several tablets send the same version; their positions do not compare, but
@@ -137,46 +126,25 @@ _OF_ROW: Final = frozenset(("INSERT", "UPDATE", "DELETE", "READ"))
 _IN_TRANSACTION: Final = frozenset((*ROW_OPERATIONS, "BEGIN", "COMMIT"))
 
 
-class ResponseContext(NamedTuple):
-    """What all messages of a response have in common: where it comes from, and what its window says of tables."""
-
-    origin: Origin
-    checkpoint: Checkpoint
-    window: str
-    described: Described
-
-
-def decoder(feed: Feed, surveyed: Mapping[str, Facts]) -> Decode:
+def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     """The function that reads a response: first the note with its checkpoint, then its row messages."""
-    known = messages.declared_tables(feed)
+    known = declared_tables(feed)
     described = {window: newest_descriptions(facts) for window, facts in surveyed.items()}
 
-    def decode(record: BronzeRecord) -> list[Event]:
-        document: Mapping[str, Any] = {}
-        try:
-            document = message_of_record(record, get_changes.RESPONSE)
-            response = get_changes.read_response(document, known)
-        except UnreadableResponse as unreadable:
-            origin = checkpoints.origin_of_response(document, record.object, feed)
-            return [checkpoints.unreadable_response(origin, unreadable.fault)]
-        get_changes.place_messages(response.messages)
-        origin = checkpoints.origin_of_response(document, record.object, feed)
-        source = ResponseContext(
-            origin, response.checkpoint, record.window, described.get(record.window, {})
-        )
-        note = checkpoints.note_of_checkpoint(
-            response.checkpoint, get_changes.committed_op_id(response), origin
-        )
-        return [note, *[_event(message, source) for message in response.messages]]
+    def read(response: ReadResponse) -> tuple[CommittedOpId, list[Event]]:
+        found = row_messages(response.fields, known)
+        of_window = described.get(response.record.window, {})
+        committed = get_changes.committed_op_id(found, response.checkpoint)
+        return committed, [_event(message, response, of_window) for message in found]
 
-    return decode
+    return decoder_of(feed, RESPONSE, get_changes.PARTS, read)
 
 
-def _event(message: RowMessage, source: ResponseContext) -> Event:
+def _event(message: RowMessage, source: ReadResponse, described: Described) -> Event:
     op, tablet = message.op, source.origin.tablet
     log_position = get_changes.log_position_of(message, source.checkpoint)
     fault = row_fault(message, log_position)
-    dropped = _dropped(message, source.window)
+    dropped = _dropped(message, source.record.window)
     transaction = None
     if message.transaction_id is not None and op in _IN_TRANSACTION:
         transaction = Transaction(f"{tablet}/{message.transaction_id}")
@@ -195,7 +163,7 @@ def _event(message: RowMessage, source: ResponseContext) -> Event:
         dedup_prefix=get_changes.dedup_prefix_of(message, log_position),
         identity=get_changes.identity_of(message, tablet, log_position, source.checkpoint),
         event_at=moment_of(message.row.get("commit_time")),
-        stream_schema=_stream_schema(message, source),
+        stream_schema=_stream_schema(message, described),
         snapshot=get_changes.snapshot_row_of(tablet, log_position) if op == "READ" else None,
         warnings=(schemas.TIME_TO_LIVE.word,) if expire else (),
         fault=fault,
@@ -219,23 +187,23 @@ def _after(message: RowMessage, dropped: dict[str, Value] | None) -> dict[str, V
     """What a row message says of the new row; of a dropped column that it is null."""
     if dropped is not None:
         return dropped
-    return schemas.image_of(message.new) if message.op in _OF_ROW else {}
+    return image_of(message.new) if message.op in _OF_ROW else {}
 
 
 def _before(message: RowMessage) -> dict[str, Value]:
     """The old row as far as the message has it, with the key's values where no tuple has them."""
     if message.op in _OF_NEW_ROW:
         return {}
-    image = schemas.image_of(message.old)
+    image = image_of(message.old)
     if message.key:
         named = {one.name for one in (*message.new, *message.old)}
-        image |= schemas.image_of([one for one in message.key if one.name not in named])
+        image |= image_of(one for one in message.key if one.name not in named)
     return image
 
 
-def _stream_schema(message: RowMessage, source: ResponseContext) -> StreamSchema | None:
+def _stream_schema(message: RowMessage, known: Described) -> StreamSchema | None:
     """What the stream says of the table: a DDL says all, a message only its own columns."""
-    described = source.described.get((message.schema_name, message.name))
+    described = known.get((message.schema_name, message.name))
     if described is None and message.key:
         return schemas.described_by_row(message.key, message.new, message.old)
     return described
@@ -251,7 +219,7 @@ _OWN = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint")
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     """Responses of the CDC SDK have its name in their fields."""
     try:
-        response = message_of_record(record, get_changes.RESPONSE)
+        response = message_of_record(record, RESPONSE)
     except UnreadableResponse:
         return None
     named = [name for name in _OWN if response.get(name) is not None]
@@ -261,8 +229,7 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
 def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     """The tables that row messages name."""
     seen = tables_seen(sample)
-    records = {id(record): record for record, _ in sample}
-    for message in _messages(records.values()):
+    for message in _messages(records_in(sample)):
         table = seen.get((None, message.schema_name, message.name or ""))
         schema = _described(message)
         if table is not None and schema is not None:
@@ -275,8 +242,7 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
 def _messages(records: Iterable[BronzeRecord]) -> Iterator[RowMessage]:
     for record in records:
         try:
-            response = message_of_record(record, get_changes.RESPONSE)
-            yield from get_changes.read_response(response, {}).messages
+            yield from row_messages(message_of_record(record, RESPONSE), {})
         except UnreadableResponse:
             continue
 
@@ -285,7 +251,11 @@ def _described(message: RowMessage) -> StreamSchema | None:
     """What one message says: a DDL all, a row the types of its own columns, and its key where that stands apart."""
     if message.schema is not None:
         return schemas.described_by_list(message.schema)
-    key = tuple(one.name for one in message.key) or None
-    named = [one for one in (*message.key, *message.new, *message.old) if one.name]
-    columns = {one.name: schemas.type_of(oid, None) for one in named if (oid := whole(one.oid))}
+    key = tuple(one.name or "" for one in message.key) or None
+    every = (*message.key, *message.new, *message.old)
+    columns = {
+        one.name: schemas.type_of(oid, None)
+        for one in every
+        if one.name and (oid := whole(one.oid))
+    }
     return StreamSchema(key, tuple(columns.items())) if columns or key else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from transforms.change import EPOCH, SNAPSHOT
 from transforms.event import PART, SnapshotRow
@@ -18,26 +18,24 @@ from transforms.families.yugabyte.messages import (
     NOT_DECLARED,
     DeclaredTable,
     Names,
-    UnreadableResponse,
+    Operations,
     field_names,
     filled,
     message_fields,
     message_part,
     repeated_field,
-    response_fault,
     unsigned,
     whole,
 )
-from transforms.families.yugabyte.values import instant_of, transaction_id
+from transforms.families.yugabyte.values import NamedValue, instant_of, transaction_id
 from transforms.formats.yugabyte import schemas
-from transforms.formats.yugabyte.schemas import NamedValue
 from transforms.json_values import as_text
 
-OPERATIONS: Final[Mapping[str, str]] = {
-    **{"0": "INSERT", "1": "UPDATE", "2": "DELETE", "3": "BEGIN", "4": "COMMIT", "5": "DDL"},
-    **{"6": "TRUNCATE", "7": "READ", "8": "SAFEPOINT"},
-}
-"""RowMessage.Op by number; UNKNOWN (-1) is what a server says that does not know itself."""
+OPERATIONS: Final = Operations(
+    *("op", 0, "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "DDL", "TRUNCATE", "READ"),
+    "SAFEPOINT",
+)
+"""RowMessage.Op; UNKNOWN (-1) is what a server says that does not know itself."""
 
 ROW_OPERATIONS: Final = frozenset(("INSERT", "UPDATE", "DELETE", "TRUNCATE"))
 """Operations that stand at their op id."""
@@ -96,39 +94,32 @@ _ROW_MESSAGE: Final[Names] = field_names(
 
 _OP_ID: Final[Names] = field_names("term", "index", "write_id")
 
-_KNOWN: Final[Mapping[str, str]] = {**OPERATIONS, **{name: name for name in OPERATIONS.values()}}
+PARTS: Final = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint", "checkpoint")
+"""Of these every response has one."""
 
 
-class Response(NamedTuple):
-    """A response: its checkpoint, and its row messages in their order."""
-
-    checkpoint: Checkpoint
-    messages: Sequence[RowMessage]
-
-
-def read_response(response: Mapping[str, Any], known: Mapping[str, DeclaredTable]) -> Response:
-    """The response that has these fields; ``known`` are the declared tables.
+def row_messages(
+    response: Mapping[str, Any], known: Mapping[str, DeclaredTable]
+) -> list[RowMessage]:
+    """The row messages of a response, in their order and with their places; ``known`` are the declared tables.
 
     Raises:
-        UnreadableResponse: It is none, or one of its fields has another shape than it should.
+        UnreadableResponse: A field has another shape than it should.
     """
-    parts = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint", "checkpoint")
-    lacking = "neither cdc_sdk_proto_records, row_message nor a checkpoint is there"
-    if fault := response_fault(response, parts, lacking):
-        raise UnreadableResponse(fault)
     every = response.get("cdc_sdk_proto_records")
     records = repeated_field(every, "cdc_sdk_proto_records")
     if every is None and response.get("row_message") is not None:
         records = [response]
-    messages = [_message(record, known) for record in records]
-    return Response(checkpoints.checkpoint_of(response), messages)
+    found = [_message(record, known) for record in records]
+    place_messages(found)
+    return found
 
 
 def _message(record: object, known: Mapping[str, DeclaredTable]) -> RowMessage:
     parts = {} if record is None else message_fields(record, _PROTO_RECORD_FIELDS, "a record")
     row = message_part(parts, "row_message", _ROW_MESSAGE)
     written = as_text(row.get("op"))
-    op = None if written is None else _KNOWN.get(written) or _KNOWN.get(written.strip().upper())
+    op = OPERATIONS.named(written)
     schema_name, name = filled(row.get("pgschema_name")), filled(row.get("table"))
     table = messages.declared_table_of(known, schema_name, name)
     texts = NOT_DECLARED if table is None else table.text_columns
@@ -161,7 +152,7 @@ def _op_id(op_id: object, op: str | None) -> OpId | None:
     return term, index, AFTER_TRANSACTION if op == "COMMIT" else whole(parts.get("write_id")) or 0
 
 
-def committed_op_id(response: Response) -> CommittedOpId:
+def committed_op_id(messages: Sequence[RowMessage], checkpoint: Checkpoint) -> CommittedOpId:
     """The op id at which a consumer has everything that the response commits.
 
     A response commits something if it has a COMMIT, or a row outside any transaction. Then the op id is its checkpoint,
@@ -169,16 +160,15 @@ def committed_op_id(response: Response) -> CommittedOpId:
     no such op id, it is ``NO_OP_ID``.
     """
     has_end, last = False, None
-    for message in response.messages:
+    for message in messages:
         if message.op == "COMMIT":
             has_end, last = True, message.op_id or last
         elif message.transaction_id is None and (
             message.op in ROW_OPERATIONS or message.op == "READ"
         ):
             has_end = True
-    op_id = response.checkpoint.op_id
-    if has_end and op_id is not None and response.checkpoint.key is None:
-        return op_id
+    if has_end and checkpoint.op_id is not None and checkpoint.key is None:
+        return checkpoint.op_id
     return last[:2] if last is not None else checkpoints.NO_OP_ID
 
 

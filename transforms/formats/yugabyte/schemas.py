@@ -6,8 +6,9 @@ Vendor: yugabyte-db, src/yb/common/value.proto of 2.13 (DatumMessagePB) and AddC
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from transforms.event import EventWarning, StreamSchema, Value
@@ -24,6 +25,7 @@ from transforms.families.yugabyte.messages import (
     unsigned,
     whole,
 )
+from transforms.families.yugabyte.values import NamedValue
 from transforms.feed.feed import Table
 from transforms.json_values import as_text
 
@@ -35,7 +37,7 @@ DATUMS: Final[Mapping[str, str]] = {
     "DatumBool": "datum_bool",
     "DatumString": "datum_string",
     "DatumBytes": "datum_bytes",
-    "DatumMissing": "datum_missing",
+    "DatumMissing": values.MISSING,
 }
 """The members of a datum, as Go names them and as protobuf does."""
 
@@ -55,25 +57,6 @@ _MEMBERS: Final[Mapping[str, str]] = {**_FIELDS, **DATUMS}
 
 _BYTEA: Final = (17, "17")
 """PostgreSQL's oid of a bytea, as numbers are written in either encoding."""
-
-
-class NamedValue(NamedTuple):
-    """One named value of a tuple.
-
-    ``oid`` is PostgreSQL's number of the column's type, a number or a text. ``kind``: which member of the datum is set,
-    None for null. ``is_read``: whether ``value`` is what the server has; else the column cannot be taken.
-    """
-
-    name: str
-    oid: int | str | None
-    kind: str | None
-    value: Value
-    is_read: bool = True
-
-    @property
-    def is_mentioned(self) -> bool:
-        """False for a value that is marked as missing: the row has one, and nobody says which."""
-        return self.kind != "datum_missing"
 
 
 def read_tuple(held: object, what: str, text_columns: Collection[str]) -> list[NamedValue]:
@@ -96,16 +79,11 @@ def read_tuple(held: object, what: str, text_columns: Collection[str]) -> list[N
             oid = as_text(datum.get("columnType") if oid is None else oid)
         kind, member = _member(datum)
         if kind == "datum_string" and type(member) is str and oid not in _BYTEA:
-            found.append(NamedValue(name, oid, kind, member))
-        elif kind == OWN_FIELD:
-            own = values.read_value(member)
-            value = own.value
-            if type(value) is bytes:
-                value = values.value_of_bytes(value, name, text_columns)
-            found.append(NamedValue(name, oid, own.kind, value, own.is_read))
-        else:
-            value = _value(kind, member, name, text_columns)
-            found.append(NamedValue(name, oid, kind, value, kind is None or kind in _READ))
+            # Most are such.
+            found.append(NamedValue(kind, member, name=name, oid=oid))
+            continue
+        own = values.read_value(member) if kind == OWN_FIELD else _value(kind, member, oid)
+        found.append(own.named(name, text_columns, oid))
     return found
 
 
@@ -130,18 +108,15 @@ def _member(datum: Mapping[str, Any]) -> tuple[str | None, Any]:
     return None, None
 
 
-def _value(kind: str | None, member: Any, name: str, text_columns: Collection[str]) -> Value:
+def _value(kind: str | None, member: Any, oid: int | str | None) -> NamedValue:
     """What a datum holds: bytes where it is bytes, or a bytea as PostgreSQL writes one; all else as it is written."""
     written = as_text(member)
-    if written is None or kind not in ("datum_bytes", "datum_string"):
-        return written
-    data = values.bytes_of_base64(written) if kind == "datum_bytes" else values.from_bytea(written)
-    return written if data is None else values.value_of_bytes(data, name, text_columns)
-
-
-def image_of(mentioned: Iterable[NamedValue]) -> dict[str, Value]:
-    """Column to value; a column whose value is marked as missing is not mentioned."""
-    return {one.name: one.value for one in mentioned if one.is_mentioned}
+    data = None
+    if written is not None and kind == "datum_bytes":
+        data = values.bytes_of_base64(written)
+    elif written is not None and kind == "datum_string" and oid in _BYTEA:
+        data = values.from_bytea(written)
+    return NamedValue(kind, written if data is None else data, kind is None or kind in _READ)
 
 
 # The types of a table's columns: PostgreSQL's type number (oid), or the server's own type, or both.
@@ -269,10 +244,10 @@ def described_by_row(
 ) -> StreamSchema | None:
     """The same, of a row message that says its key's values apart: it knows only the columns that it names."""
     oids: dict[str, int | str | None] = {}
-    for one in (*key, *(one for row in others for one in row)):
-        oids.setdefault(one.name, one.oid)
+    for one in chain(key, *others):
+        oids.setdefault(one.name or "", one.oid)
     columns = tuple((name, type_of(whole(oid), None)) for name, oid in oids.items())
-    return _sound(tuple(one.name for one in key), columns)
+    return _sound(tuple(one.name or "" for one in key), columns)
 
 
 def _sound(key: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> StreamSchema | None:
