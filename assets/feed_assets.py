@@ -13,11 +13,8 @@ from typing import Any, Final, TypedDict, TypeVar, cast
 
 import dagster as dg
 from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
-from pyspark.sql import types as T
 
-from assets.columns import descriptions
-from assets.columns.descriptions import ACCOUNTING
-from assets.storage.lake import Layer
+from assets.storage.lake import COLUMNS, Layer
 from assets.storage.step_faults import passes
 from transforms.display import Markdown, bullets, own_head, own_words, table
 from transforms.errors import TableBusy, TablesFailed
@@ -142,7 +139,7 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "silver": {
         **_STEP,
         **_DATA_DOCS,
-        **{name: ACCOUNTING[name] for name in COUNTS},
+        **{name: COLUMNS[Layer.ACCOUNTING].sentences[name] for name in COUNTS},
         "accounting": "The same numbers for each table of the source.",
         "accounts": "The same for programs.",
         "source_lag_seconds": "How old the newest event was when the window ended.",
@@ -242,27 +239,17 @@ def spec_of_feed(feed: Feed, spec: dg.AssetSpec) -> dg.AssetSpec:
     return whole.replace_attributes(freshness_policy=policy)
 
 
-def table_metadata(
-    feed: Feed, layer: Layer, schema: T.StructType
-) -> dict[str, str | dg.TableSchema]:
+def table_metadata(feed: Feed, layer: Layer) -> dict[str, str | dg.TableSchema]:
     """The feed's table of this layer as Dagster's UI shows it: its name in SQL, and its columns."""
+    own = COLUMNS[layer]
     columns = [
-        dg.TableColumn(one.name, one.dataType.simpleString(), _DESCRIBED[layer][one.name])
-        for one in schema.fields
+        dg.TableColumn(one.name, one.dataType.simpleString(), own.sentences[one.name])
+        for one in own.spark.fields
     ]
     return {
         "dagster/table_name": f"{layer}.{feed.name}",
         "dagster/column_schema": dg.TableSchema(columns),
     }
-
-
-_DESCRIBED: Final = {
-    Layer.BRONZE: descriptions.BRONZE,
-    Layer.SILVER: descriptions.SILVER,
-    Layer.QUARANTINE: descriptions.QUARANTINE,
-    Layer.OFFSETS: descriptions.OFFSETS,
-}
-"""What the columns of these tables hold: the sentences of the reference."""
 
 
 Metadata = Mapping[str, Any]

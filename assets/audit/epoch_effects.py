@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import SILVER_ARROW
-from assets.control import accounting
 from assets.gold import tables
 from assets.gold.tables import GoldTable
 from assets.storage.lake import Lake, Layer
@@ -58,7 +56,7 @@ class EpochEffect(NamedTuple):
 
 def effects_of(lake: Lake, feed: Feed, epoch: Epoch) -> list[EpochEffect]:
     """What an epoch would do to each gold table that it is for, in the order of their names."""
-    rows = accounting.accounting_of(lake, feed).rows(["window", "table", "changes"])
+    rows = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(["window", "table", "changes"])
     found = []
     for name, table in tables.mirrors(lake, feed).items():
         if epoch.table not in (None, table.name):
@@ -78,7 +76,7 @@ def effects_of(lake: Lake, feed: Feed, epoch: Epoch) -> list[EpochEffect]:
 
 def _unnamed(gold: GoldTable, epoch: Epoch, windows: Sequence[str]) -> list[Key]:
     """The keys of gold's rows that no change of the new epoch names."""
-    columns = pa.schema([SILVER_ARROW.field(one) for one in ("key", "effect", "event_at")])
+    columns = ["key", "effect", "event_at"]
     silver = gold.lake.in_process_table(Layer.SILVER, gold.feed.name)
     changes = silver.read(columns, {"table": [gold.name], "window": windows})
     named = pc.and_(

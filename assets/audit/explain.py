@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns import gold, silver
-from assets.columns.silver import CHANGE, QUARANTINE_ARROW
+from assets.columns import gold, layers, silver
 from assets.control import compacted, decisions
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
@@ -117,7 +116,7 @@ def _held(feed: Feed, held: Sequence[Row]) -> list[Ignored]:
 
 def _quarantined(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
     """The key's events in quarantine, those that came too late included."""
-    columns = pa.schema([one for one in QUARANTINE_ARROW if one.name not in ("feed", "payload")])
+    columns = [one for one in layers.Quarantine.sentences if one not in ("feed", "payload")]
     quarantined = lake.in_process_table(Layer.QUARANTINE, feed.name).each(columns)
     mine = [
         row
@@ -228,7 +227,7 @@ class KeyStory:
 # All that silver has of one key of one gold table: the changes that count, in order, and the rows they came in.
 
 Row: TypeAlias = "dict[str, Any]"
-"""One row of silver by its columns' names (``columns.silver.CHANGE``); maps are dicts, times are in UTC."""
+"""One row of silver by its columns' names (``layers.Silver``); maps are dicts, times are in UTC."""
 
 _SHOWN = [
     *("operation", "effect", "key", "moved_from", "derived", *gold.IMAGES, "transaction"),
@@ -270,7 +269,7 @@ def _in_process(lake: Lake, plan: TablePlan, key: Key) -> KeyEvents:
     counting = pa.array(counted, pa.string())
     delivered = _rows_of_key(silver, lambda rows: pc.is_in(rows["event_id"], counting))
     epochs = (
-        {**dict.fromkeys(CHANGE.names), **one}
+        {**dict.fromkeys(layers.Silver.schema.names), **one}
         for one in plan.complete_snapshots
         if one["event_id"] in counted
     )
@@ -288,12 +287,12 @@ def _rows_of_key(
 ) -> Iterator[Row]:
     """The table's rows that may count and for which ``wanted`` is true, with gold's names in their images."""
     spelled = gold.gold_names(silver.plan.table)
-    for rows, window in silver.rows_of(silver.parts, _SHOWN):
+    for rows, window in silver.rows_of(silver.files.parts, _SHOWN):
         yield from _dicts(in_gold(rows.filter(wanted(rows)), spelled), window)
 
 
 def _held_events(silver: SilverInProcess) -> Iterator[Row]:
-    for part in silver.parts:
+    for part in silver.files.parts:
         rows = silver.files.read_file(part, ["table", *_SHOWN])
         is_of_table = pc.fill_null(pc.equal(rows["table"], silver.plan.name), False)
         held = rows.filter(pc.and_(is_of_table, pc.equal(rows["effect"], HOLD)))

@@ -10,9 +10,7 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import QUARANTINE_ARROW
 from assets.control import accounting, decisions, run_history
-from assets.control.progress import progress_of
 from assets.control.run_history import TableSize
 from assets.quarantine.records import totals_of
 from assets.storage.lake import Lake, Layer
@@ -77,7 +75,7 @@ class FeedReport:
 def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -> FeedReport:
     """The facts of a feed's report, as the tables say now; ``sizes``: those of gold, where they are known already."""
     names = ("events", *OUTCOMES)
-    accounts = accounting.accounting_of(lake, feed)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
     rows = accounts.read(["window", "table", "source_table", "derived", *names])
     known = pc.unique(rows["window"])
     shown = sorted(known.to_pylist())[-SHOWN:]
@@ -88,8 +86,8 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
         for window, counts in windows.items()
     }
     looked = _looked_through(lake, feed, _within(shown, silver_rows))
-    rows_of_progress = progress_of(lake, feed).rows(["window", "finished_at"], {"window": shown})
-    finished = {row["window"]: row["finished_at"] for row in rows_of_progress}
+    in_gold = lake.in_process_table(Layer.PROGRESS, feed.name).rows(where={"window": shown})
+    finished = {row["window"]: row["finished_at"] for row in in_gold}
     waiting, dismissed = _decided(lake, feed, rows)
     return FeedReport(
         windows=[
@@ -151,7 +149,7 @@ def _looked_through(
 
 
 def _reasons(lake: Lake, feed: Feed, windows: Collection[str]) -> dict[str, int]:
-    rows = lake.in_process_table(Layer.QUARANTINE, feed.name).read(_REASON, {"window": windows})
+    rows = lake.in_process_table(Layer.QUARANTINE, feed.name).read(["reason"], {"window": windows})
     counted = rows["reason"].value_counts().to_pylist()
     return dict(Counter({one["values"]: one["counts"] for one in counted}).most_common())
 
@@ -171,7 +169,7 @@ def _decided(lake: Lake, feed: Feed, accounts: pa.Table) -> tuple[int, int]:
 
 def _growth(lake: Lake, feed: Feed) -> list[SizeAfterRun]:
     columns = ["ended_at", "rows", "tombstones"]
-    rows = run_history.runs_of(lake, feed).rows(columns)
+    rows = lake.in_process_table(Layer.RUNS, feed.name).rows(columns)
     return sorted((SizeAfterRun(**row) for row in rows), key=lambda one: one.ended_at)
 
 
@@ -185,10 +183,4 @@ def seconds_to_gold(feed: Feed, window: WindowFacts) -> float | None:
 
 _NAMES = ("table", "source_table")
 _MOMENT = pa.timestamp("us", "UTC")
-_REASON = pa.schema([QUARANTINE_ARROW.field("reason")])
-_LOOKED_AT = pa.schema(
-    [
-        *((pa.field(name, pa.string())) for name in ("window", "operation", "derived")),
-        pa.field("event_at", _MOMENT),
-    ]
-)
+_LOOKED_AT = ("window", "operation", "derived", "event_at")

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.control import accounting, decisions, discovered_tables, ledger, progress, transactions
@@ -80,12 +79,12 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
         waiting_tables=lost,
         open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
-        stopped=tuple(stopped_in_words(discovered_tables.stopped(lake, feed))),
+        stopped=tuple(stopped_in_words(discovered_tables.made_and_stopped(lake, feed).stopped)),
     )
 
 
 def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    accounts = accounting.accounting_of(lake, feed)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
     names = ("events", *OUTCOMES)
     rows = accounts.read(["source_table", "declared", "warnings", *names])
     if not rows.num_rows:
@@ -117,12 +116,9 @@ def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
         if not (gold.exists and tombstones.exists):
             continue
         # One column of all rows: of rows that were marked as deleted, a file's statistics still tell.
-        moments = [pc.max(rows[EVENT_AT]).as_py() for rows in gold.each(_EVENT_AT)]
+        moments = [pc.max(rows[EVENT_AT]).as_py() for rows in gold.each([EVENT_AT])]
         newest = max((one for one in moments if one is not None), default=None)
         yield GoldSize(
             *(name, gold.count(), tombstones.count()),
             None if newest is None else newest.isoformat(timespec="seconds").replace("+00:00", "Z"),
         )
-
-
-_EVENT_AT = pa.schema([(EVENT_AT, pa.timestamp("us", "UTC"))])

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from assets.control.progress import progress_of
 from assets.gold import tables
 from assets.quality import checks, declared_checks
 from assets.quality.declared_checks import Asked, version_of_gold
@@ -54,7 +53,8 @@ class Stored:
 
 def ask_stored(lake: Lake, feed: Feed) -> Iterator[Stored]:
     """Ask the feed's silver and each of its gold tables, declared or not, and keep what they answer."""
-    windows = sorted({row["window"] for row in progress_of(lake, feed).rows(["window"])})[-NEWEST:]
+    in_gold = lake.in_process_table(Layer.PROGRESS, feed.name).rows(["window"])
+    windows = sorted({row["window"] for row in in_gold})[-NEWEST:]
     if windows and lake.in_process_table(Layer.SILVER, feed.name).exists:
         suite = _suite("silver", None, _of_silver())
         asked = declared_checks.ask_silver(lake, feed, suite, windows)

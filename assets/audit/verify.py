@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from assets.columns import gold as digests
-from assets.columns.bronze import BRONZE_ARROW
+from assets.columns import layers
 from assets.control import compacted, discovered_tables, ledger, progress
 from assets.gold import apply, stored_by_spark, stored_in_process, tables
 from assets.gold.stored_in_process import Digests, StoredInProcess
@@ -301,7 +301,7 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     )
     fits = lake.choice.fits_in_process
     if fits(files.size, 0) and fits(files.payload_bytes(), files.records().total()):
-        rows = pa.Table.from_batches(files.batches(), BRONZE_ARROW)
+        rows = pa.Table.from_batches(files.batches(), layers.Bronze.schema)
         rows = rows.filter(pc.greater(rows["line"], 0))
         shuffled = _in_process(rows, seed, named, parts)
         scratch.in_process_table(Layer.BRONZE, feed.name).append(shuffled, ["window"])

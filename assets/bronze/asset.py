@@ -12,7 +12,6 @@ from assets.bronze import from_objects, from_topics
 from assets.bronze.checks import bronze_check_specs, offset_checks, operation_checks, operation_gaps
 from assets.bronze.from_objects import LandingDiff
 from assets.bronze.from_topics import AppendedRecords
-from assets.columns.bronze import BRONZE
 from assets.control import asset
 from assets.executors.choice import done_by, executors_of
 from assets.feed_assets import (
@@ -37,7 +36,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         deps=[feed_key("landing", feed)],
         kinds={"bronze", "deltalake"},
         description=f"Every record that landed in {feed.landing}, verbatim, malformed ones too. It only grows.",
-        metadata=table_metadata(feed, Layer.BRONZE, BRONZE),
+        metadata=table_metadata(feed, Layer.BRONZE),
     )
 
     @dg.multi_asset(

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import dagster as dg
-import pyarrow as pa
 
-from assets.columns.bronze import BRONZE_ARROW
 from assets.feed_assets import feed_key
 from assets.landing.kafka_offsets import Range
 from assets.quality import checks
@@ -65,9 +63,7 @@ def offset_checks(
 SHOWN = 10
 """Maximum number of gaps that are named."""
 
-_READ = pa.schema(
-    [BRONZE_ARROW.field(name) for name in ("object", "generation", "line", "payload")]
-)
+_READ = ("object", "generation", "line", "payload")
 
 
 @dataclass(frozen=True, slots=True)

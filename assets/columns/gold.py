@@ -29,7 +29,6 @@ from transforms.gold.columns import (
     key_columns,
     tombstone_columns,
 )
-from transforms.silver.change_kinds import ScopeShape
 
 AS_JSON: Final = {
     "ignoreNullFields": "false",
@@ -103,29 +102,14 @@ def in_gold(changes: DataFrame, table: Table) -> DataFrame:
     return changes.withColumns({image: _renamed(F.col(image), names) for image in IMAGES})
 
 
-def shape_in_gold(shape: ScopeShape, table: Table) -> ScopeShape:
-    """The shape of range deletes with its columns under gold's names, in the order of these."""
-    names = sorted(table.spelled.get(name, name) for name in shape.columns)
-    return ScopeShape(tuple(names), shape.of_stream)
-
-
-def base_in_gold(base: DataFrame, table: Table) -> DataFrame:
-    """Base rows with their columns under gold's names."""
-    return _with_state(base, gold_names(table))
-
-
-def base_of_source(base: DataFrame, table: Table) -> DataFrame:
-    """Base rows with their columns under the source's names: gold's may change when the table gets a column."""
-    return _with_state(base, {gold: source for source, gold in gold_names(table).items()})
-
-
 def gold_names(table: Table) -> dict[str, str]:
     """Every column name that gold replaces, with gold's name; one that is another's new name is replaced, too."""
     taken = [name for name in table.spelled.values() if name not in table.spelled]
     return {**table.spelled, **{name: spelled_columns([name])[name] for name in taken}}
 
 
-def _with_state(base: DataFrame, names: Mapping[str, str]) -> DataFrame:
+def with_names(base: DataFrame, names: Mapping[str, str]) -> DataFrame:
+    """Base rows with other names of columns in their state."""
     if not names:
         return base
     columns = _renamed(F.col("state.columns"), names)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns import gold
+from assets.columns import gold, layers
 from assets.columns.quoting import literal
 from assets.columns.silver import kept_identity
 from assets.storage.delta_rs import conformed
@@ -21,33 +21,11 @@ from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.storage.store_faults import naming_store_faults
 from transforms.column_types import map_columns
-from transforms.column_types.map_columns import NUMBERS, TEXTS
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.errors import DecisionRefused
 from transforms.feed import digest
 from transforms.feed.feed import Feed, Table
 from transforms.gold.stages import BASE_ROWS
-
-_WATERMARK = pa.struct(
-    [
-        *[("log_position", NUMBERS), ("drawn_at", pa.timestamp("us", "UTC"))],
-        *[("newest_window", pa.string()), ("declared", pa.string())],
-        *[("judged_by", pa.string()), ("added", TEXTS)],
-    ]
-)
-BASE = pa.schema([("table", pa.string()), *BASE_ROWS, ("compaction_watermark", _WATERMARK)])
-"""One row per key that is present at the compaction watermark, and one per table, without ``key``, that has the
-``compaction_watermark``: what a key is after all changes up to there, in place of those changes.
-
-``table``: the gold table. ``streams``: those that the key's changes came from. ``state``: what the key is, with every
-column that its changes mentioned, declared or not: ``replace`` (a row of exactly these columns) or ``remove``, its
-copies in a table without a key, and the last change that counted. ``compaction_watermark.log_position``: up to where;
-``drawn_at``: when that was decided; ``newest_window``: the newest landing window that had a change of the base;
-``declared``: the feed file's name of the table; ``judged_by``: what the feed said that the base depends on, as JSON
-(``digest.compacted_meaning``); ``added``: columns of gold that it had not declared.
-"""
-
-_WATERMARKS = pa.schema([BASE.field(name) for name in ("table", "compaction_watermark")])
 
 
 def compaction_watermarks(lake: Lake, feed: Feed) -> dict[str, CompactionWatermark]:
@@ -59,9 +37,11 @@ def compaction_watermarks(lake: Lake, feed: Feed) -> dict[str, CompactionWaterma
 
 
 def compaction_watermark_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
-    """The stored facts of each gold table's watermark (``BASE``), by the table's name."""
+    """The stored facts of each gold table's watermark (``layers.Base``), by the table's name."""
     found = {}
-    for rows in lake.in_process_table(Layer.BASE, feed.name).each(_WATERMARKS):
+    for rows in lake.in_process_table(Layer.BASE, feed.name).each(
+        ["table", "compaction_watermark"]
+    ):
         for row in rows.filter(pc.is_valid(rows["compaction_watermark"])).to_pylist():
             found[row["table"]] = row["compaction_watermark"]
     return found
@@ -74,7 +54,7 @@ def base_rows_by_spark(lake: Lake, feed: Feed, table: Table, name: str) -> DataF
     """
     mine = (F.col("table") == name) & F.col("key").isNotNull()
     base = lake.table(Layer.BASE, feed.name).read().where(mine).select("key", "streams", "state")
-    return gold.base_in_gold(base, table)
+    return gold.with_names(base, gold.gold_names(table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +84,23 @@ def write_base(lake: Lake, feed: Feed, base: NewBase) -> None:
         "judged_by": json.dumps(meaning, sort_keys=True),
         "added": [*table.added],
     }
-    marked = pa.Table.from_pylist([{"table": name, "compaction_watermark": marker}], schema=BASE)
+    marked = pa.Table.from_pylist(
+        [{"table": name, "compaction_watermark": marker}], schema=layers.Base.schema
+    )
+    # Gold's names may change when the table gets a column.
+    own = {new: source for source, new in gold.gold_names(table).items()}
     if isinstance(base.rows, pa.Table):
-        own = {gold: source for source, gold in gold.gold_names(table).items()}
         rows = _with_names(base.rows, own).append_column("table", pa.repeat(name, len(base.rows)))
-        whole = pa.concat_tables([conformed(rows, BASE), marked])
+        whole = pa.concat_tables([conformed(rows, layers.Base.schema), marked])
         lake.in_process_table(Layer.BASE, feed.name).replace(whole, "table", [name], ["table"])
         return
     frame = lake.spark.createDataFrame(marked)
-    rows = gold.base_of_source(base.rows, table).withColumn("table", F.lit(name))
+    rows = gold.with_names(base.rows, own).withColumn("table", F.lit(name))
     lake.table(Layer.BASE, feed.name).replace_where(
-        rows.unionByName(frame, allowMissingColumns=True).select(BASE.names),
+        rows.unionByName(frame, allowMissingColumns=True).select(layers.Base.schema.names),
         f"table = {literal(name)}",
         partition_by=("table",),
     )
-
-
-def newest_window_of_base(lake: Lake, feed: Feed, name: str) -> str:
-    """The newest window that has a change of the table's base; empty where there is no base."""
-    facts = compaction_watermark_facts(lake, feed).get(name)
-    return facts["newest_window"] if facts else ""
 
 
 def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -146,19 +123,6 @@ def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> N
                 f" has since changed what that history was made with: {'; '.join(words)}. `weir rebuild {feed.name}`"
                 " makes the tables again from bronze; or undo the change",
             )
-
-
-def declared_with_base(lake: Lake, feed: Feed) -> dict[str, str]:
-    """The gold tables that have a base, each with the feed file's name of its table."""
-    return {
-        name: facts["declared"] for name, facts in compaction_watermark_facts(lake, feed).items()
-    }
-
-
-def added_in_base(lake: Lake, feed: Feed, name: str) -> list[str]:
-    """The columns of one gold table's base that no declaration had when gold took them."""
-    facts = compaction_watermark_facts(lake, feed).get(name)
-    return list(facts["added"]) if facts else []
 
 
 def base_rows_in_process(lake: Lake, feed: Feed, table: Table, name: str) -> pa.Table | None:
@@ -202,10 +166,6 @@ def _with_names(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
 # Which events compaction has folded into base rows, ``compacted.<feed>``: by which a repeat is no late event.
 
 
-IDENTITIES = pa.schema([("table", pa.string()), ("identity", pa.binary())])
-"""One row per event that is part of some base: the gold table, and 16 bytes of the event's identity."""
-
-
 def remember_identities(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
     """Add the identities of these silver rows to ``compacted.<feed>``, for the gold table ``name``."""
     known = lake.table(Layer.COMPACTED, feed.name)
@@ -231,7 +191,7 @@ def known_identities(lake: Lake, feed: Feed, name: str) -> set[bytes]:
 
 def _stored_identities(compacted: InProcessTable, name: str) -> set[bytes]:
     found: set[bytes] = set()
-    for rows in compacted.each(IDENTITIES, {"table": [name]}):
+    for rows in compacted.each(None, {"table": [name]}):
         found.update(rows["identity"].to_pylist())
     return found
 
@@ -242,7 +202,9 @@ def remember_identities_in_process(
     """Add these identities to ``compacted.<feed>``, for the gold table ``name``; each is there once."""
     new = sorted({*identities} - known_identities(lake, feed, name))
     if new:
-        rows = pa.table({"table": [name] * len(new), "identity": new}, schema=IDENTITIES)
+        rows = pa.table(
+            {"table": [name] * len(new), "identity": new}, schema=layers.Compacted.schema
+        )
         lake.in_process_table(Layer.COMPACTED, feed.name).append(rows, ["table"])
 
 

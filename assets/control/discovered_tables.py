@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.control import accounting, compacted
+from assets.control import compacted
 from assets.storage import delta_rs
 from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed, Table
@@ -19,7 +19,6 @@ from transforms.silver import discovered_tables
 from transforms.silver.discovered_tables import (
     Description,
     SeenTable,
-    Stopped,
     Tables,
     before_added,
 )
@@ -29,12 +28,7 @@ _MET = ["table", "source_table", "declared", "changes"]
 
 def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
     """All tables of the feed, by the name that silver has under ``declared``."""
-    return {**feed.tables, **discovered(lake, feed)}
-
-
-def discovered(lake: Lake, feed: Feed) -> Mapping[str, Table]:
-    """The tables that only the stream has described, in whatever window, but for those with two different keys."""
-    return made_and_stopped(lake, feed).described
+    return {**feed.tables, **made_and_stopped(lake, feed).described}
 
 
 def made_and_stopped(lake: Lake, feed: Feed) -> Tables:
@@ -46,28 +40,19 @@ def made_and_stopped(lake: Lake, feed: Feed) -> Tables:
     return discovered_tables.within_limit(feed, found, met, lake.most_tables, in_gold)
 
 
-def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
-    """The gold tables that cannot be made, of declared tables and of others, by their names."""
-    return made_and_stopped(lake, feed).stopped
-
-
 def without_limit(lake: Lake, feed: Feed) -> Tables:
     """``made_and_stopped`` without the limit ``most_tables``."""
     return _found(lake, feed)[0]
 
 
-def without_limit_in(feed: Feed, accounts: pa.Table) -> Tables:
-    """``without_limit``, by the feed's accounts."""
-    return _found_in(feed, accounts)[0]
-
-
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
     tells = FORMATS[feed.format].describes_tables
     columns = [*_MET, "stream_schemas"] if tells else _MET
-    return _found_in(feed, accounting.accounting_of(lake, feed).read(columns))
+    return found_in(feed, lake.in_process_table(Layer.ACCOUNTING, feed.name).read(columns))
 
 
-def _found_in(feed: Feed, accounts: pa.Table) -> tuple[Tables, set[SeenTable]]:
+def found_in(feed: Feed, accounts: pa.Table) -> tuple[Tables, set[SeenTable]]:
+    """``without_limit`` by the feed's accounts, and the tables that windows have changes of."""
     met = _met(accounts)
     described = _described(feed, accounts) if FORMATS[feed.format].describes_tables else {}
     return discovered_tables.discovered_tables(feed, described, met), met
@@ -117,9 +102,9 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     if not evolves and not _tells_defaults(feed, table):
         return table
     columns = ["declared", "undeclared_columns", "stream_schemas"]
-    rows = accounting.accounting_of(lake, feed).rows(columns, {"table": [name]})
-    in_base = compacted.added_in_base(lake, feed, name) if evolves else ()
-    return with_mentioned(feed, table, rows, in_base)
+    rows = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(columns, {"table": [name]})
+    base = compacted.compaction_watermark_facts(lake, feed).get(name) if evolves else None
+    return with_mentioned(feed, table, rows, base["added"] if base else ())
 
 
 def _tells_defaults(feed: Feed, table: Table) -> bool:

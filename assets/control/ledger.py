@@ -16,9 +16,8 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
+from assets.columns import layers
 from assets.landing.kafka_offsets import Range, ReadUpTo
 from assets.storage.in_process_table import DataFile, InProcessTable, at_once
 from assets.storage.lake import Lake, Layer
@@ -43,14 +42,9 @@ def read_objects(
     feed: Feed,
     windows: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
-    rows: DataFrame | None = None,
 ) -> list[ReadObject]:
-    """The object generations in bronze, of these windows and with these names, and how many records each gave.
-
-    ``rows``: bronze as the caller has read it, where what was appended since must not count.
-    """
-    found = bronze_contents(lake, feed).rows if rows is None else _grouped(rows, windows)
-    return objects_in(found, windows, names)
+    """The object generations in bronze, of these windows and with these names, and how many records each gave."""
+    return objects_in(bronze_contents(lake, feed).rows, windows, names)
 
 
 def objects_in(
@@ -71,26 +65,9 @@ def noted_objects(lake: Lake, feed: Feed, windows: Iterable[str] | None = None) 
     return objects_in(noted_contents(lake, feed), windows)
 
 
-def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
-    """The object generations of a frame (``GROUPS``), grouped by Spark."""
-    if windows is not None:
-        rows = rows.where(F.col("window").isin(list(windows)))
-    # Line 0 is the mark of an object without records.
-    records = F.count_if(F.col("line") > 0).alias("records")
-    places = [F.min("byte_offset"), F.max("byte_offset")]
-    grouped = rows.groupBy(*_OBJECT).agg(records, *places)
-    groups = [dict(zip(GROUPS.names, row, strict=True)) for row in grouped.collect()]
-    return pa.Table.from_pylist(groups, schema=GROUPS)
-
-
 def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
     """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
     return offsets_in(bronze_contents(lake, feed).rows)
-
-
-def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
-    """``read_offsets`` by the ledger alone (``noted_contents``): a quick answer, perhaps not the newest."""
-    return offsets_in(noted_contents(lake, feed))
 
 
 def offsets_in(rows: pa.Table) -> dict[tuple[str, str], ReadUpTo]:
@@ -111,13 +88,13 @@ def records_since(
     """
     begun = {(one.partition.name, one.partition.topic_id): one.first for one in ranges}
     counts: Counter[str] = Counter()
-    bronze = BronzeLog.opened(lake, feed)
+    bronze = _opened(lake, feed)
     if bronze is None:
         return {}
     # If somebody removes rows from bronze meanwhile, the count is too small, and nothing else is wrong.
     with suppress(LogIncomplete):
         for version in range(seen + 1, bronze.version + 1):
-            for row in bronze.brought_by(version).to_pylist():
+            for row in brought_by(bronze, version).to_pylist():
                 first = begun.get((row["object"], row["generation"]))
                 if first is not None and row["first_offset"] >= first and row["records"]:
                     counts[row[by]] += row["records"]
@@ -153,12 +130,7 @@ def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
 
 
 _OBJECT = ("window", "object", "generation")
-GROUPS = pa.schema(
-    [
-        *((name, pa.string()) for name in _OBJECT),
-        *((name, pa.int64()) for name in ("records", "first_offset", "last_offset")),
-    ]
-)
+GROUPS = layers.Ledger.some(*_OBJECT, "records", "first_offset", "last_offset")
 """One row per window and object generation: how many records of it there are, and the least and largest byte offset.
 
 Of a topic an object is a partition, its generation the topic's id, and the byte offset the record's offset.
@@ -167,17 +139,6 @@ Of a topic an object is a partition, its generation the topic's id, and the byte
 
 # Bronze's own commits are the truth. The ledger is a cache of them: a question reads it, and those commits of bronze
 # that it does not have yet. Where it is lost, or belongs to a bronze that was replaced, all of bronze is read once.
-
-LEDGER = pa.schema(
-    [("bronze", pa.string()), ("version", pa.int64()), ("is_whole", pa.bool_()), *GROUPS]
-)
-"""One row per commit of bronze and object generation in it (``GROUPS``), and one per commit with a null ``object``.
-
-The second marks the commit as noted, even where it added nothing.
-
-``bronze``: the id of that Delta table, ``version``: the commit's number. ``is_whole``: the row sums up all commits up
-to that one, and rows of earlier commits are superseded. Two writers that note one commit write the same rows.
-"""
 
 STEPS = 20
 """After so many commits noted one by one the ledger is rewritten as a sum: reading many small files takes time."""
@@ -202,21 +163,21 @@ class BronzeContents:
 def bronze_contents(lake: Lake, feed: Feed) -> BronzeContents:
     """What bronze holds now. Writes nothing (see ``catch_up``)."""
     # The ledger first: what it has, bronze has.
-    table = ledger_of(lake, feed)
+    table = lake.in_process_table(Layer.LEDGER, feed.name)
     noted = table.read()
-    bronze = BronzeLog.opened(lake, feed)
+    bronze = _opened(lake, feed)
     if bronze is None:
-        return BronzeContents(-1, GROUPS.empty_table(), table, LEDGER.empty_table())
+        return BronzeContents(-1, GROUPS.empty_table(), table, layers.Ledger.schema.empty_table())
     known, steps, rows = trusted_rows(noted, bronze.id, bronze.version)
     try:
         if known < 0:
             raise LogIncomplete
         commits = range(known + 1, bronze.version + 1)
-        single = [_rows_to_note(bronze.brought_by(one), bronze.id, one) for one in commits]
-        news = pa.concat_tables([LEDGER.empty_table(), *single])
+        single = [_rows_to_note(brought_by(bronze, one), bronze.id, one) for one in commits]
+        news = pa.concat_tables([layers.Ledger.schema.empty_table(), *single])
         steps += len(single)
     except LogIncomplete:
-        news = _rows_to_note(bronze.everything(), bronze.id, bronze.version, is_whole=True)
+        news = _rows_to_note(everything_in(bronze), bronze.id, bronze.version, is_whole=True)
         rows, steps = GROUPS.empty_table(), 0
     brought = news.filter(pc.is_valid(news["object"])).select(GROUPS.names)
     everything = pa.concat_tables([rows, brought])
@@ -228,8 +189,8 @@ def noted_contents(lake: Lake, feed: Feed) -> pa.Table:
 
     For callers with little time, as sensors: where the ledger is lost, reading all of bronze may take minutes.
     """
-    noted = ledger_of(lake, feed).read()
-    bronze = BronzeLog.opened(lake, feed)
+    noted = lake.in_process_table(Layer.LEDGER, feed.name).read()
+    bronze = _opened(lake, feed)
     if bronze is None:
         return GROUPS.empty_table()
     return trusted_rows(noted, bronze.id, bronze.version)[2]
@@ -253,11 +214,6 @@ def catch_up(lake: Lake, feed: Feed) -> BronzeContents:
             else:
                 table.append(found.news)
     return found
-
-
-def ledger_of(lake: Lake, feed: Feed) -> InProcessTable:
-    """The table itself."""
-    return lake.in_process_table(Layer.LEDGER, feed.name, columns=LEDGER)
 
 
 def trusted_rows(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, pa.Table]:
@@ -288,7 +244,7 @@ def trusted_rows(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, 
     rows = mine.filter(pc.and_(pc.or_(of_whole, of_steps), pc.is_valid(mine["object"])))
     if marks.num_rows > len({*single}) + (whole is not None):
         # Two writers noted one commit, or two looked at all of bronze at once.
-        rows = rows.group_by(LEDGER.names, use_threads=False).aggregate([])
+        rows = rows.group_by(layers.Ledger.schema.names, use_threads=False).aggregate([])
     return known, steps, rows.select(GROUPS.names)
 
 
@@ -299,60 +255,44 @@ def _rows_to_note(
     mark = pa.Table.from_pylist([dict.fromkeys(GROUPS.names)], schema=GROUPS)
     rows = pa.concat_tables([groups, mark])
     commit = [pa.repeat(value, rows.num_rows) for value in (bronze, version, is_whole)]
-    return pa.table([*commit, *rows.columns], schema=LEDGER)
+    return pa.table([*commit, *rows.columns], schema=layers.Ledger.schema)
 
 
 class LogIncomplete(Exception):
     """A commit's log entry does not say what bronze holds after it: all of bronze has to be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class BronzeLog:
-    """Bronze of one feed as it is at one moment."""
+def _opened(lake: Lake, feed: Feed) -> InProcessTable | None:
+    """Bronze as it is now; None where nothing was ever read."""
+    table = lake.in_process_table(Layer.BRONZE, feed.name)
+    return table if table.exists else None
 
-    table: InProcessTable
 
-    @classmethod
-    def opened(cls, lake: Lake, feed: Feed) -> BronzeLog | None:
-        """Bronze as it is now; None where nothing was ever read."""
-        table = lake.in_process_table(Layer.BRONZE, feed.name)
-        return cls(table) if table.exists else None
+def brought_by(bronze: InProcessTable, version: int) -> pa.Table:
+    """What one commit added (``GROUPS``); nothing where it only rewrote files, as compaction does.
 
-    @property
-    def id(self) -> str:
-        """The Delta table's own id."""
-        return self.table.id
+    Raises:
+        LogIncomplete: it took rows away, or its log entry or its files are gone by now.
+    """
+    try:
+        with naming_store_faults(bronze.name, bronze.warehouse):
+            text = bronze.content(f"_delta_log/{version:020}.json")
+            actions = (json.loads(line) for line in text.splitlines() if line)
+            return _groups_in(bronze, _added(actions))
+    except FileNotFoundError:
+        raise LogIncomplete from None
 
-    @property
-    def version(self) -> int:
-        """The number of the newest commit."""
-        return self.table.version
 
-    def brought_by(self, version: int) -> pa.Table:
-        """What one commit added (``GROUPS``); nothing where it only rewrote files, as compaction does.
+def everything_in(bronze: InProcessTable) -> pa.Table:
+    """What all commits together added (``GROUPS``), by the files that there are now."""
+    with naming_store_faults(bronze.name, bronze.warehouse):
+        return _groups_in(bronze, bronze.files())
 
-        Raises:
-            LogIncomplete: it took rows away, or its log entry or its files are gone by now.
-        """
-        try:
-            with naming_store_faults(self.table.name, self.table.warehouse):
-                text = self.table.content(f"_delta_log/{version:020}.json")
-                return self._groups(_added(json.loads(line) for line in text.splitlines() if line))
-        except FileNotFoundError:
-            raise LogIncomplete from None
 
-    def everything(self) -> pa.Table:
-        """What all commits together added (``GROUPS``), by the files that there are now."""
-        with naming_store_faults(self.table.name, self.table.warehouse):
-            return self._groups(self.table.files())
-
-    def _groups(self, parts: Iterable[DataFile]) -> pa.Table:
-        found = at_once(self._read, parts)
-        return merged_groups(pa.concat_tables([GROUPS.empty_table(), *found]))
-
-    def _read(self, file: DataFile) -> pa.Table:
+def _groups_in(bronze: InProcessTable, parts: Iterable[DataFile]) -> pa.Table:
+    def read(file: DataFile) -> pa.Table:
         columns = (*_OBJECT, "line", "byte_offset")
-        rows = self.table.read_file(file, columns, repeated=("object", "generation"))
+        rows = bronze.read_file(file, columns, repeated=("object", "generation"))
         # Millions of records have a few names: as numbers they take a sixteenth of the time.
         rows = rows.unify_dictionaries()
         # Line 0 is the mark of an object without records.
@@ -362,6 +302,8 @@ class BronzeLog:
             .append_column("first_offset", rows["byte_offset"])
             .append_column("last_offset", rows["byte_offset"])
         )
+
+    return merged_groups(pa.concat_tables([GROUPS.empty_table(), *at_once(read, parts)]))
 
 
 def merged_groups(rows: pa.Table) -> pa.Table:

@@ -13,32 +13,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import pyarrow as pa
-
-from assets.control import accounting, decisions, discovered_tables, ledger
+from assets.columns import layers
+from assets.control import decisions, discovered_tables, ledger
 from assets.control.discovered_tables import with_added
 from assets.control.ledger import ReadObject, amounts, read_objects
-from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from transforms.feed.digest import feed_digests, table_digest
 from transforms.feed.feed import Feed
 
-PROGRESS = pa.schema(
-    [
-        *[("window", pa.string()), ("objects", pa.int64()), ("declaration", pa.string())],
-        ("finished_at", pa.timestamp("us", "UTC")),
-    ]
-)
-"""One row per window that is in gold: with how many object generations or records, and under which declaration."""
-
 READ_ACCOUNTS = ("window", "records", "declaration")
 """The columns of the accounts that say which records silver was made from, and under which declaration."""
-
-
-def progress_of(lake: Lake, feed: Feed) -> InProcessTable:
-    """The table ``progress.<feed>``."""
-    return lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS)
 
 
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
@@ -46,7 +31,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
     digest = feed_digests(decisions.with_recorded(lake, feed))
     finished = {
         row["window"]: row["objects"]
-        for row in progress_of(lake, feed).rows()
+        for row in lake.in_process_table(Layer.PROGRESS, feed.name).rows()
         if row["declaration"] == digest(row["window"])
     }
     counts = amounts(feed, known)
@@ -55,7 +40,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
     """The finished windows besides these; what silver has of any other window may not be in gold yet."""
-    rows = progress_of(lake, feed).rows(["window"])
+    rows = lake.in_process_table(Layer.PROGRESS, feed.name).rows(["window"])
     return frozenset(row["window"] for row in rows).difference(windows)
 
 
@@ -75,7 +60,7 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
             {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
             for window, count in counts.items()
         ]
-        progress_of(lake, feed).replace_windows(rows, windows)
+        lake.in_process_table(Layer.PROGRESS, feed.name).replace_windows(rows, windows)
         return counts.total()
 
 
@@ -98,7 +83,7 @@ def accounts_of(
     if windows is not None and not windows:
         return []
     where = None if windows is None else {"window": windows}
-    return accounting.accounting_of(lake, feed).rows(READ_ACCOUNTS, where)
+    return lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(READ_ACCOUNTS, where)
 
 
 def behind_by(
@@ -121,23 +106,17 @@ def behind_by(
 # transaction may go through an object that nobody has read yet.
 
 
-LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "generation")])
-"""One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""
-
-
-def _landed_table(lake: Lake, feed: Feed) -> InProcessTable:
-    return lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
-
-
 def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
     """Add these object generations (window, object, generation) to ``landed.<feed>``, each once."""
     new = set(objects)
     if not new:
         return
-    table = _landed_table(lake, feed)
+    table = lake.in_process_table(Layer.LANDED, feed.name)
     noted = table.rows(where={"window": {one[0] for one in new}})
     if new := new.difference(tuple(row.values()) for row in noted):
-        table.append([dict(zip(LANDED.names, one, strict=True)) for one in sorted(new)])
+        table.append(
+            [dict(zip(layers.Landed.schema.names, one, strict=True)) for one in sorted(new)]
+        )
 
 
 def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, str]]) -> None:
@@ -148,14 +127,16 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
     doubtful = unread_windows(lake, feed)
     if not doubtful:
         return
-    table = _landed_table(lake, feed)
+    table = lake.in_process_table(Layer.LANDED, feed.name)
     noted = [tuple(row.values()) for row in table.rows(where={"window": doubtful})]
     held = {
         (one.window, one.name, one.generation) for one in ledger.read_objects(lake, feed, doubtful)
     }
     known = [one for one in noted if one in there or one in held]
     if len(known) < len(noted):
-        rows = [dict(zip(LANDED.names, one, strict=True)) for one in sorted(set(known))]
+        rows = [
+            dict(zip(layers.Landed.schema.names, one, strict=True)) for one in sorted(set(known))
+        ]
         table.replace_windows(rows, doubtful)
 
 
@@ -188,11 +169,13 @@ class Landed:
             everything = ledger.read_objects(lake, feed)
             noted: Mapping[str, int] = ledger.amounts(feed, everything)
         else:
-            objects = _landed_table(lake, feed).read()
+            objects = lake.in_process_table(Layer.LANDED, feed.name).read()
             # Two runs may have noted one object.
-            windows = objects.group_by(LANDED.names).aggregate([])["window"].value_counts()
+            windows = (
+                objects.group_by(layers.Landed.schema.names).aggregate([])["window"].value_counts()
+            )
             noted = {one["values"]: one["counts"] for one in windows.to_pylist()}
-        rows = progress_of(lake, feed).rows(["window", "objects"])
+        rows = lake.in_process_table(Layer.PROGRESS, feed.name).rows(["window", "objects"])
         finished = {row["window"]: row["objects"] for row in rows}
         doubtful = frozenset(
             window
@@ -249,7 +232,7 @@ def reopen(
     }
     if not stale:
         return
-    progress = progress_of(lake, feed)
+    progress = lake.in_process_table(Layer.PROGRESS, feed.name)
     if progress.exists:
         with writing(lake, Layer.PROGRESS, feed.name):
             progress.replace_windows([], stale)

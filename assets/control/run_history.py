@@ -6,29 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import SILVER_ARROW
-from assets.control import accounting, progress
+from assets.control import progress
 from assets.storage import delta_rs
-from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
 from transforms.feed.names import TOMBSTONES
 from transforms.silver.schema_drift import Drift, Seen, drift_of, guessed_type, seen_in
-
-RUNS = pa.schema(
-    [
-        *[("run", pa.string()), ("ended_at", pa.timestamp("us", "UTC"))],
-        *[("first_window", pa.string()), ("last_window", pa.string())],
-        *[("tables", pa.int64()), ("rows", pa.int64()), ("tombstones", pa.int64())],
-    ]
-)
-"""One row per run that came to its end: its windows, and how many tables, rows and tombstones gold had then.
-
-A run of the same windows as the last one, after which gold is as large as before, adds none: a repeat makes no commit.
-"""
 
 TIDIED_EVERY = 50
 """After so many runs their files are made one: a report reads them all."""
@@ -66,14 +51,9 @@ def sizes_now(lake: Lake, feed: Feed) -> list[TableSize]:
     ]
 
 
-def runs_of(lake: Lake, feed: Feed) -> InProcessTable:
-    """The table, which need not exist yet."""
-    return lake.in_process_table(Layer.RUNS, feed.name, columns=RUNS)
-
-
 def note_sizes(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSize]) -> None:
     """Add a run to the table, unless it says the same as the run before it."""
-    runs = runs_of(lake, feed)
+    runs = lake.in_process_table(Layer.RUNS, feed.name)
     facts = {
         "first_window": min(ended.windows),
         "last_window": max(ended.windows),
@@ -93,9 +73,6 @@ def note_sizes(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSiz
 
 # Schema drift: what a stream has that its feed file does not declare. The run that first meets a thing reports it.
 
-DRIFT = pa.schema([(name, pa.string()) for name in ("table", "column", "type", "first_window")])
-"""One row per table, or column and type of a table (else ""), and the window of the run that met it first."""
-
 SAMPLED = 1_000
 """From so many changes at most the types of new columns are guessed."""
 
@@ -108,20 +85,17 @@ class UnknownDrift:
     drift: Sequence[Drift]
 
 
-def _drift_table(lake: Lake, feed: Feed) -> InProcessTable:
-    return lake.in_process_table(Layer.DRIFT, feed.name, columns=DRIFT)
-
-
 def unknown_drift_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownDrift:
     """What these windows have that is new. Writes nothing (see ``note_drift``)."""
-    accounts = accounting.accounting_of(lake, feed).rows(
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(
         ["window", "source_table", "declared", "changes", "undeclared_columns", "stream_schemas"],
         {"window": windows},
     )
     found = seen_in(feed, accounts)
     if not found:
         return UnknownDrift([], [])
-    known = {Seen(*row.values()) for row in _drift_table(lake, feed).rows(DRIFT.names[:-1])}
+    noted = lake.in_process_table(Layer.DRIFT, feed.name).rows(Seen._fields)
+    known = {Seen(**row) for row in noted}
     rows = [
         {**seen._asdict(), "first_window": window}
         for seen, window in found.items()
@@ -146,7 +120,7 @@ def unknown_drift_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownD
 def note_drift(lake: Lake, feed: Feed, found: UnknownDrift) -> None:
     """Record that what is new is known from now on."""
     if found.rows:
-        _drift_table(lake, feed).append(found.rows)
+        lake.in_process_table(Layer.DRIFT, feed.name).append(found.rows)
 
 
 def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
@@ -155,7 +129,7 @@ def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
         return drift
     values: dict[str, list[str | None]] = {name: [] for name in drift.columns}
     left, silver = SAMPLED, lake.in_process_table(Layer.SILVER, feed.name)
-    for rows in silver.each(_SAMPLE, {"window": [drift.window]}):
+    for rows in silver.each(["declared", "after"], {"window": [drift.window]}):
         of_table = pc.equal(rows["declared"], drift.table)
         images = rows.filter(of_table)["after"].slice(0, left).to_pylist()
         for name, value in (pair for image in images for pair in image or ()):
@@ -165,6 +139,3 @@ def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
         if left <= 0:
             break
     return replace(drift, columns={name: guessed_type(texts) for name, texts in values.items()})
-
-
-_SAMPLE = pa.schema([SILVER_ARROW.field(name) for name in ("declared", "after")])

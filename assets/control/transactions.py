@@ -14,11 +14,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from assets.columns.silver import SILVER_ARROW
+from assets.columns import layers
 from assets.control import progress
 from assets.control.progress import Landed
 from assets.storage.delta_rs import conformed
-from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.column_types.map_columns import NUMBERS
@@ -28,28 +27,10 @@ from transforms.feed.windows import parse_window
 from transforms.moments import moment_of
 from transforms.silver.transactions import TransactionEvent, TransactionState, state_of
 
-OPEN_EVENTS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("window", "id", "event_id", "effect")),
-        *[("is_derived", pa.bool_()), ("expected", pa.int64()), ("has_begin", pa.bool_())],
-        *[("log_position", NUMBERS), ("event_at", pa.timestamp("us", "UTC"))],
-    ]
-)
-"""One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
-
-``effect``, ``event_id``, ``log_position``, ``event_at`` as in ``columns.silver.CHANGE``; ``id``, ``expected`` and
-``has_begin`` as in its ``transaction``.
-"""
-
-
-def open_events_table(lake: Lake, feed: Feed) -> InProcessTable:
-    """The table ``transactions.<feed>``."""
-    return lake.in_process_table(Layer.TRANSACTIONS, feed.name, columns=OPEN_EVENTS)
-
 
 def read_open_events(lake: Lake, feed: Feed) -> pa.Table | None:
     """The events of all windows; None where there are more than fit into this process."""
-    table = open_events_table(lake, feed)
+    table = lake.in_process_table(Layer.TRANSACTIONS, feed.name)
     count = table.count()
     return None if count and not lake.choice.fits_in_process(0, count) else table.read()
 
@@ -73,7 +54,7 @@ def open_events_of(rows: DataFrame | pa.Table) -> DataFrame | pa.Table:
         "event_at": F.timestamp_micros("event_at"),
     }
     return waiting.select(
-        *[special.get(name, F.col(name)).alias(name) for name in OPEN_EVENTS.names]
+        *[special.get(name, F.col(name)).alias(name) for name in layers.Transactions.schema.names]
     )
 
 
@@ -89,9 +70,9 @@ def open_events_in_process(rows: pa.Table) -> pa.Table:
     }
     cells = [
         (special[one.name] if one.name in special else waiting[one.name]).cast(one.type)
-        for one in OPEN_EVENTS
+        for one in layers.Transactions.schema
     ]
-    return pa.table(cells, names=OPEN_EVENTS.names)
+    return pa.table(cells, names=layers.Transactions.schema.names)
 
 
 def replace_open_events(
@@ -103,9 +84,9 @@ def replace_open_events(
             table = lake.table(Layer.TRANSACTIONS, feed.name)
             table.replace_windows(events, windows, partition_by=())
             return None
-        events = events.toArrow() if count else OPEN_EVENTS.empty_table()
-    open_events_table(lake, feed).replace_windows(events, windows)
-    return conformed(events, OPEN_EVENTS)
+        events = events.toArrow() if count else layers.Transactions.schema.empty_table()
+    lake.in_process_table(Layer.TRANSACTIONS, feed.name).replace_windows(events, windows)
+    return conformed(events, layers.Transactions.schema)
 
 
 # How far each transaction over several windows has come, by the events that are stored of it.
@@ -118,7 +99,6 @@ _STATES = pa.schema(
         *[("first_window", pa.string()), ("first_at", pa.int64())],
     ]
 )
-_TRANSACTIONS = pa.schema([SILVER_ARROW.field("transaction")])
 
 
 def states_of_transactions(
@@ -189,7 +169,7 @@ def _whole_elsewhere(
     if not lake.choice.fits_in_process(silver.size, 0):
         return _whole_by_spark(lake, feed, still, without)
     found: dict[str, tuple[int, ...]] = {}
-    for rows in silver.each(_TRANSACTIONS, {"window": silver.windows.difference(without)}):
+    for rows in silver.each(["transaction"], {"window": silver.windows.difference(without)}):
         for one in rows["transaction"].to_pylist():
             if one is not None and one["commit"] is not None and one["id"] in still:
                 found[one["id"]] = tuple(one["commit"])
@@ -236,12 +216,14 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     Their age is counted in landing windows, up to the newest that was read: nothing grows older while nothing lands.
     Past the feed's timeout a transaction is called ``never_committed``, which is a guess: its commit may yet come.
     """
-    if not open_events_table(lake, feed).count():
+    if not lake.in_process_table(Layer.TRANSACTIONS, feed.name).count():
         return []
     known = KnownBefore.read(lake, feed)
     declared = progress.declarations(feed, known.landed.doubtful)
     accounts = progress.accounts_of(lake, feed)
-    return known.still_open(lake, feed, OPEN_EVENTS.empty_table(), declared, accounts)
+    return known.still_open(
+        lake, feed, layers.Transactions.schema.empty_table(), declared, accounts
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ table has the feed's own.
 from collections.abc import Mapping, Sequence
 
 import dagster as dg
-import pyarrow as pa
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 
+from assets.columns import layers
 from assets.control import progress, transactions
 from assets.feed_assets import (
     feed_key,
@@ -28,19 +27,9 @@ from transforms.display import Markdown, own_head, table
 from transforms.families.yugabyte.checkpoints import BEHIND, CHECKPOINT, REACHED
 from transforms.feed.feed import Feed
 
-OFFSETS = pa.schema(
-    [
-        *[("stream", pa.string()), ("tablet", pa.string()), ("consumer", pa.string())],
-        *[("term", pa.int64()), ("index", pa.int64()), ("write_id", pa.int32())],
-        ("window", pa.string()),
-    ]
-)
-"""One row per stream and tablet: the checkpoint, and the window that brought it; all null where nothing of the
-tablet is committed yet."""
-
 
 def write_offsets(lake: Lake, feed: Feed) -> list[Row]:
-    """Write the consumer's offsets of all tablets as they are now, and return the rows (``OFFSETS``).
+    """Write the consumer's offsets of all tablets as they are now, and return the rows (``layers.Offsets``).
 
     They follow from silver and from what has landed, and from no earlier offsets.
     """
@@ -49,7 +38,7 @@ def write_offsets(lake: Lake, feed: Feed) -> list[Row]:
     silver = lake.table(Layer.SILVER, feed.name).read()
     found = offsets(silver, open_from, feed.name, min(unread, default=None))
     rows = found.orderBy("stream", "tablet").collect()
-    table = lake.in_process_table(Layer.OFFSETS, feed.name, columns=OFFSETS)
+    table = lake.in_process_table(Layer.OFFSETS, feed.name)
     table.rewrite([row.asDict() for row in rows])
     return rows
 
@@ -61,7 +50,9 @@ def _open_from(lake: Lake, feed: Feed, unread: Sequence[str]) -> dict[str, list[
     still = {one.id for one in states if one.commit is None}
     found: dict[str, list[int]] = {}
     if still:
-        for row in transactions.open_events_table(lake, feed).rows(["id", "log_position"]):
+        for row in lake.in_process_table(Layer.TRANSACTIONS, feed.name).rows(
+            ["id", "log_position"]
+        ):
             if row["id"] in still:
                 tablet = row["id"].partition("/")[0]
                 found[tablet] = min(found.get(tablet, row["log_position"]), row["log_position"])
@@ -74,7 +65,7 @@ def offsets(
     consumer: str,
     first_unread: str | None,
 ) -> DataFrame:
-    """One row per stream and tablet (``OFFSETS``), from the checkpoints in silver.
+    """One row per stream and tablet (``layers.Offsets``), from the checkpoints in silver.
 
     An offset is behind a commit that was read (``REACHED``), before the tablet's first open transaction
     (``open_from``), and before the first window that has landed and is not read. ``consumer``: the feed's name.
@@ -125,7 +116,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         deps=[feed_key("progress", feed)],
         kinds={"offsets", "deltalake"},
         description="One row per stream and tablet: the checkpoint behind the last commit that is in gold.",
-        metadata=table_metadata(feed, Layer.OFFSETS, from_arrow_schema(OFFSETS)),
+        metadata=table_metadata(feed, Layer.OFFSETS),
     )
 
     @dg.multi_asset(specs=[spec_of_feed(feed, spec)], **window_step(feed, "offsets"))
@@ -145,4 +136,4 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 def as_table(rows: Sequence[Row]) -> Markdown:
     """The offsets as a table."""
     cells = [["" if cell is None else cell for cell in row] for row in rows]
-    return table(own_head(*OFFSETS.names), cells)
+    return table(own_head(*layers.Offsets.schema.names), cells)

@@ -16,7 +16,7 @@ from assets.executors.executor import Frame
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
 from assets.gold import held_losses, range_deletes, schema_changes
-from assets.gold.fold import Applied, AppliedTable, Folded, Stored, TableFold, shown_keys
+from assets.gold.fold import Applied, AppliedTable, Folded, Stored, TableFold
 from assets.gold.plan import FeedPlan, TablePlan
 from assets.gold.silver_by_spark import SilverBySpark
 from assets.gold.silver_in_process import SilverInProcess, TooLarge
@@ -215,7 +215,7 @@ def _applied(
     else:
         fold, folded, held = held_losses.guarded(gold.lake, fold)
         sizes = stored.put(folded)
-    metrics, name = folded.metrics, fold.plan.name
+    metrics = folded.metrics
     waiting = [
         *held_losses.outstanding(fold.plan),
         *held,
@@ -224,24 +224,9 @@ def _applied(
     ]
     effects = range_deletes.effects_of(fold.deletes, metrics.removed, metrics.changed)
     return Applied(
-        tables=(AppliedTable(name, *sizes, metrics.repeats, effects),),
-        changes=metrics.deliveries,
-        in_gold_already=metrics.repeats,
-        superseded=metrics.superseded,
-        keys=metrics.keys,
-        refolded=metrics.refolded,
-        keys_with_late_events=metrics.keys_with_late_events,
-        ties=metrics.ties,
-        foreign_copies=metrics.foreign_copies,
-        never_inserted=metrics.never_inserted,
-        late_keys=shown_keys(name, metrics.late_keys),
-        tied_keys=shown_keys(name, metrics.tied_keys),
-        copied_keys=shown_keys(name, metrics.copied_keys),
-        partial_keys=shown_keys(name, metrics.partial_keys),
+        tables=(AppliedTable(fold.plan.name, *sizes, metrics, effects),),
         held=tuple(held_losses.held_in_words(gold.feed.name, waiting)),
         unnamed=tuple(held_losses.not_in_chunks(gold, fold.plan)),
-        rows=sizes[0],
-        tombstones=sizes[1],
         rebuilt=rebuilt,
         executors=(fold.executor.name,),
         columns=fold.plan.table.columns,

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import dagster as dg
 
 from assets import feed_assets
-from assets.columns.descriptions import GOLD
 from assets.control import asset
 from assets.control.accounting import changes_by_window, changes_of_tables, windows_with_events
 from assets.feed_assets import feed_key, gold_key, retried, spec_of_feed, window_step
@@ -19,7 +18,7 @@ from assets.storage.lake import Lake
 from transforms.display import code
 from transforms.feed.feed import Described, Feed, Table
 from transforms.feed.names import HISTORY, TOMBSTONES, gold_name
-from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION
+from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION, ROW_SENTENCES
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -89,7 +88,7 @@ def made_of(
     """
     key, done = gold_key(feed, one.table.name), one.done
     windows = feed_assets.windows_of_run(context)
-    if not landed and (done.keys or done.rebuilt):
+    if not landed and done.is_news:
         # What waited for a run is in gold now, though nothing landed.
         landed = windows[-1:]
     facts_of_table = {
@@ -186,7 +185,7 @@ def schema_of(
         for name, kind in columns.items()
     ]
     own = [
-        dg.TableColumn(name, kind, GOLD[name])
+        dg.TableColumn(name, kind, ROW_SENTENCES[name])
         for name, kind in (
             (LOG_POSITION, "array<bigint>"),
             (EVENT_ID, "string"),

@@ -54,7 +54,7 @@ def discovered_checked(
     path, rules = gold_key(feed, name).path, rules_of_discovered(feed)
     found = checks.Counted(rules, violations_of(done), samples_of(done))
     passed = all(one.passed for one in judge(rules, found.violations))
-    if done.keys or done.rebuilt or not passed:
+    if done.is_news or not passed:
         return checks.kept_counts(lake, feed, path, found, windows)
     return [*checks.results_of_rules(path, rules, found.violations, windows)]
 
@@ -80,7 +80,7 @@ def checked(
     ):
         names = [*tables.by_declared(lake, feed, None).get(one.table.name, {})]
         asked = declared_checks.ask_gold(lake, feed, suite, one.table, names)
-    is_new = bool(one.done.keys or one.done.rebuilt or (asked and asked.results))
+    is_new = bool(one.done.is_news or (asked and asked.results))
     if is_new or not all(result.passed for result in counted):
         place = checks.place_of_results(key.path, windows)
         stored = [
@@ -111,14 +111,15 @@ def log_apply(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Ap
         context.log.warning(
             f"gold.{feed.name}.{name}: the declaration changed; the table was made again from all of silver"
         )
+    metrics = done.metrics
     context.log.info(
-        f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
+        f"gold.{feed.name}.{name}: {counted(metrics.keys, 'key')} changed, now {counted(done.rows, 'row')}"
         f" and {counted(done.tombstones, 'tombstone')}"
-        + (f"; {done.in_gold_already:,} in gold already" if done.in_gold_already else "")
-        + (f"; {done.superseded:,} older than what gold has" if done.superseded else "")
+        + (f"; {metrics.repeats:,} in gold already" if metrics.repeats else "")
+        + (f"; {metrics.superseded:,} older than what gold has" if metrics.superseded else "")
         + (
-            f"; {counted(done.keys_with_late_events, 'key')} with late events"
-            if done.keys_with_late_events
+            f"; {counted(metrics.keys_with_late_events, 'key')} with late events"
+            if metrics.keys_with_late_events
             else ""
         )
         + done_by(*done.executors)
@@ -135,17 +136,26 @@ def facts_of_apply(
     done: Applied, seconds: float, windows: Sequence[str]
 ) -> dict[str, int | float | str | dg.JsonMetadataValue]:
     """What one fold of all windows of a run did: metadata of its last window, which the UI and the summary show."""
+    metrics = done.metrics
+    tables = [
+        {
+            **{"name": one.name, "rows": one.rows, "tombstones": one.tombstones},
+            "in_gold_already": one.metrics.repeats,
+            "range_deletes": [asdict(effect) for effect in one.range_deletes],
+        }
+        for one in done.tables
+    ]
     return {
         "windows_of_run": first_and_last(windows),
         "seconds": round(seconds, 1),
-        "changes_applied": done.changes,
-        "in_gold_already": done.in_gold_already,
-        "superseded": done.superseded,
-        "keys_changed": done.keys,
-        "keys_refolded": done.refolded,
-        "keys_with_late_events": done.keys_with_late_events,
-        "keys_with_ties": done.ties,
-        "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
+        "changes_applied": metrics.deliveries,
+        "in_gold_already": metrics.repeats,
+        "superseded": metrics.superseded,
+        "keys_changed": metrics.keys,
+        "keys_refolded": metrics.refolded,
+        "keys_with_late_events": metrics.keys_with_late_events,
+        "keys_with_ties": metrics.ties,
+        "tables": dg.MetadataValue.json(tables),
         "waits_for": len(done.waits_for),
         **executors_of(done.executors),
     }
@@ -153,11 +163,12 @@ def facts_of_apply(
 
 def violations_of(done: Applied) -> dict[str, int]:
     """How many violations of each of gold's rules an apply has found."""
+    metrics = done.metrics
     return {
-        rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
-        rules.NO_LATE_EVENT.name: done.keys_with_late_events,
-        rules.POSITIONS_RISE_WITHIN_KEY.name: done.ties,
-        rules.ROWS_WERE_INSERTED.name: done.never_inserted,
+        rules.ONE_ROW_PER_KEY.name: metrics.foreign_copies,
+        rules.NO_LATE_EVENT.name: metrics.keys_with_late_events,
+        rules.POSITIONS_RISE_WITHIN_KEY.name: metrics.ties,
+        rules.ROWS_WERE_INSERTED.name: metrics.never_inserted,
         rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
         rules.NO_LOSS_IS_HELD.name: len(done.held),
         rules.SNAPSHOTS_NAME_EVERY_ROW.name: len(done.unnamed),
@@ -168,10 +179,10 @@ def samples_of(done: Applied) -> dict[str, Markdown]:
     """What is shown of a failed check, by rule: tables that could not be made, and why; or some of the keys."""
     lines = [f"gold is unchanged for {line}" for line in stopped_in_words(done.stopped)]
     keys = {
-        rules.NO_LATE_EVENT.name: done.late_keys,
-        rules.POSITIONS_RISE_WITHIN_KEY.name: done.tied_keys,
-        rules.ONE_ROW_PER_KEY.name: done.copied_keys,
-        rules.ROWS_WERE_INSERTED.name: done.partial_keys,
+        rules.NO_LATE_EVENT.name: done.keys_shown(lambda one: one.late_keys),
+        rules.POSITIONS_RISE_WITHIN_KEY.name: done.keys_shown(lambda one: one.tied_keys),
+        rules.ONE_ROW_PER_KEY.name: done.keys_shown(lambda one: one.copied_keys),
+        rules.ROWS_WERE_INSERTED.name: done.keys_shown(lambda one: one.partial_keys),
     }
     return {
         rules.EVERY_TABLE_IS_MADE.name: bullets(lines),

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Generic, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import functions as F
@@ -34,21 +33,18 @@ from transforms.gold.folded_rows import MOST_KEYS_SHOWN, rows_schema
 from transforms.moments import moment_of
 
 
-class Guarded(NamedTuple, Generic[Frame]):
-    """A fold without the deletes that would remove too much, what it came to, and these deletes."""
+def guarded(
+    lake: Lake, fold: TableFold[Frame]
+) -> tuple[TableFold[Frame], Folded[Frame], Sequence[Hold]]:
+    """Fold a run's changes onto gold, without the deletes that would remove too many of its rows.
 
-    fold: TableFold[Frame]
-    folded: Folded[Frame]
-    held: Sequence[Hold]
-
-
-def guarded(lake: Lake, fold: TableFold[Frame]) -> Guarded[Frame]:
-    """Fold a run's changes onto gold, without the deletes that would remove too many of its rows."""
+    Returns the fold without these deletes, what it came to, and the deletes.
+    """
     folded = fold.onto_gold()
     plan, guard = fold.plan, fold.plan.feed.loss_guard
     deletes, removed = fold.deletes, folded.metrics.removed
     if not removed:
-        return Guarded(fold, folded, ())
+        return fold, folded, ()
     stored = lake.in_process_table(Layer.GOLD, plan.feed.name, plan.name)
     rows = stored.count() if stored.exists else 0
     released = {one.event_id for one in plan.feed.decisions.releases}
@@ -60,11 +56,11 @@ def guarded(lake: Lake, fold: TableFold[Frame]) -> Guarded[Frame]:
         and not deletes.by_event[event_id].change.is_past
     ]
     if not refused:
-        return Guarded(fold, folded, ())
+        return fold, folded, ()
     holds = [_hold(fold, event_id, removed[event_id], Hold.LOSS) for event_id in refused]
     decisions.hold(lake, plan.feed, holds, _by_weir())
     fold = replace(fold, deletes=deletes.without(refused))
-    return Guarded(fold, fold.onto_gold(), holds)
+    return fold, fold.onto_gold(), holds
 
 
 def _by_weir() -> decisions.Signature:

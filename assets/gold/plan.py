@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns import gold
-from assets.control import accounting, decisions, discovered_tables, progress, transactions
-from assets.control import compacted as bases
+from assets.control import compacted, decisions, discovered_tables, progress, transactions
 from assets.control.discovered_tables import with_mentioned
 from assets.gold import snapshot_deletes, tables
 from assets.storage.in_process_table import DataFile
@@ -24,30 +22,57 @@ from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import gold_name
 from transforms.formats import FORMATS
-from transforms.silver.change_kinds import TRANSACTIONS, WHOLE_TABLE, ChangeKinds, streams_of
+from transforms.silver.change_kinds import (
+    TRANSACTIONS,
+    WHOLE_TABLE,
+    ChangeKinds,
+    ScopeShape,
+    streams_of,
+)
 from transforms.silver.discovered_tables import Stopped
 from transforms.silver.snapshots import Snapshot
 
+MOST_BYTES = 128 << 20
+"""Maximum number of bytes of rows that are kept, as they are in memory; what is beyond that is read again."""
 
-class SilverFiles(Protocol):
-    """What reads a file of silver."""
+
+class SilverFiles:
+    """The data files of silver (``parts``), each read once as far as there is room; several threads may use it.
+
+    A feed's silver has the changes of all its tables in the same files. Read for each table anew, a window of a
+    thousand tables costs as much as a million. ``read`` reads some columns of a file.
+    """
+
+    def __init__(
+        self, parts: Sequence[DataFile], read: Callable[[DataFile, Sequence[str]], pa.Table]
+    ) -> None:
+        self.parts, self._read = parts, read
+        self._kept: dict[tuple[str, tuple[str, ...]], pa.Table] = {}
+        self._bytes = 0
+        self._reading: defaultdict[tuple[str, tuple[str, ...]], Lock] = defaultdict(Lock)
+        self._lock = Lock()
+
+    @classmethod
+    def of(cls, lake: Lake, feed: Feed) -> SilverFiles | None:
+        """The files that silver has now; None where there is no silver."""
+        silver = lake.in_process_table(Layer.SILVER, feed.name)
+        return cls(silver.files(), silver.read_file) if silver.exists else None
 
     def read_file(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
         """These columns of a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class SilverParts:
-    """The files of a feed's silver (``parts``), and what reads them; the tables of a step share what is read."""
-
-    files: SilverFiles
-    parts: Sequence[DataFile]
-
-    @classmethod
-    def of(cls, lake: Lake, feed: Feed) -> SilverParts | None:
-        """The files that silver has now; None where there is no silver."""
-        silver = lake.in_process_table(Layer.SILVER, feed.name)
-        return cls(KeptRows(silver), silver.files()) if silver.exists else None
+        what = (file.path, tuple(columns))
+        with self._lock:
+            reading = self._reading[what]
+        # The tables of a step begin together, and with the same file: one reads it, the others wait for that.
+        with reading:
+            if what not in self._kept:
+                found = self._read(file, columns)
+                with self._lock:
+                    if self._bytes + found.nbytes > MOST_BYTES:
+                        return found
+                    self._bytes += found.nbytes
+                self._kept[what] = found
+            return self._kept[what]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +103,7 @@ class TablePlan:
     in_chunks: Sequence[Snapshot] = ()
     several_streams: bool = False
     accounts: Sequence[Mapping[str, Any]] = ()
-    silver: SilverParts | None = None
+    silver: SilverFiles | None = None
 
     @property
     def crosses(self) -> bool:
@@ -108,7 +133,7 @@ class FeedPlan:
     accounts: pa.Table
     compacted: Mapping[str, Mapping[str, Any]]
     released: Mapping[str, tuple[LogPosition, bool]] | None
-    silver: SilverParts | None
+    silver: SilverFiles | None
 
     @classmethod
     def read(cls, lake: Lake, feed: Feed, windows: Sequence[str]) -> FeedPlan:
@@ -118,18 +143,18 @@ class FeedPlan:
         the reading and the taking of a lock would be undone.
         """
         # Before the accounts: a kind of change is in these before it is in silver.
-        silver = SilverParts.of(lake, feed)
+        silver = SilverFiles.of(lake, feed)
         feed = decisions.with_recorded(lake, feed)
-        accounts = accounting.accounting_of(lake, feed).read()
+        accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name).read()
         labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
-        compacted = bases.compaction_watermark_facts(lake, feed)
+        watermarks = compacted.compaction_watermark_facts(lake, feed)
         released = None
         if TRANSACTIONS in labels:
             brought_before = progress.brought_before(lake, feed, windows)
             released = transactions.complete_transactions(
                 lake, feed, windows, accounts, brought_before
             )
-        return cls(feed, tuple(windows), accounts, compacted, released, silver)
+        return cls(feed, tuple(windows), accounts, watermarks, released, silver)
 
     @cached_property
     def stopped(self) -> Mapping[str, Stopped]:
@@ -137,15 +162,14 @@ class FeedPlan:
 
         Too many tables are refused where all tables of the feed are asked for, and not for one.
         """
-        return discovered_tables.without_limit_in(self.feed, self.accounts).stopped
+        return discovered_tables.found_in(self.feed, self.accounts)[0].stopped
 
     @cached_property
     def _by_declared(self) -> Mapping[str, Mapping[str, bool]]:
         # For one, a commit in these windows may release changes of tables that they do not name.
         everywhere = FORMATS[self.feed.format].transactional
-        based = {name: facts["declared"] for name, facts in self.compacted.items()}
         asked = None if everywhere else self.windows
-        return tables.by_declared_in(self.feed, self.accounts, based, asked)
+        return tables.by_declared_in(self.feed, self.accounts, self.compacted, asked)
 
     @cached_property
     def _rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -192,8 +216,14 @@ class FeedPlan:
             feed, table.name, name, rows, frozenset(self.windows)
         )
         if table.spelled:
-            shapes = (gold.shape_in_gold(one, table) for one in kinds.scopes)
-            kinds = replace(kinds, scopes=tuple(sorted(set(shapes))))
+            shapes = {
+                ScopeShape(
+                    tuple(sorted(table.spelled.get(name, name) for name in one.columns)),
+                    one.of_stream,
+                )
+                for one in kinds.scopes
+            }
+            kinds = replace(kinds, scopes=tuple(sorted(shapes)))
         return TablePlan(
             feed=feed,
             table=table,
@@ -237,46 +267,3 @@ def _waits(feed: Feed, table: Table, accounts: Sequence[Mapping[str, Any]]) -> b
         and row["changes"] + row["derived"] > 0
         for row in accounts
     )
-
-
-MOST_BYTES = 128 << 20
-"""Maximum number of bytes of rows that are kept, as they are in memory; what is beyond that is read again."""
-
-_What: TypeAlias = tuple[str, tuple[str, ...]]
-"""A file, and the columns that are read of it."""
-
-
-class KeptRows:
-    """Reads the data files of silver, each once as far as there is room; several threads may use it.
-
-    A feed's silver has the changes of all its tables in the same files. Read for each table anew, a window of a
-    thousand tables costs as much as a million.
-    """
-
-    def __init__(self, files: SilverFiles) -> None:
-        self._files = files
-        self._kept: dict[_What, pa.Table] = {}
-        self._bytes = 0
-        self._reading: defaultdict[_What, Lock] = defaultdict(Lock)
-        self._lock = Lock()
-
-    def read_file(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
-        """See ``SilverFiles``."""
-        what = (file.path, tuple(columns))
-        with self._lock:
-            reading = self._reading[what]
-        # The tables of a step begin together, and with the same file: one reads it, the others wait for that.
-        with reading:
-            if what not in self._kept:
-                found = self._files.read_file(file, columns)
-                if not self._takes(found.nbytes):
-                    return found
-                self._kept[what] = found
-            return self._kept[what]
-
-    def _takes(self, size: int) -> bool:
-        """Whether there is room for so many bytes, which are then taken."""
-        with self._lock:
-            takes = self._bytes + size <= MOST_BYTES
-            self._bytes += size if takes else 0
-            return takes

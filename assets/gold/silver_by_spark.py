@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets.columns import gold
+from assets.columns import gold, layers
 from assets.columns import silver as silver_rows
-from assets.columns.silver import CHANGE, covered_by
+from assets.columns.silver import covered_by
 from assets.control import compacted
 from assets.executors.spark import broadcast_if_small, shaped
 from assets.gold import waiting_changes
@@ -159,7 +159,9 @@ def _changes(rows: DataFrame) -> DataFrame:
     )
 
 
-_SNAPSHOT: Final = T.StructType([*CHANGE.fields, T.StructField("is_new", T.BooleanType())])
+_SNAPSHOT: Final = T.StructType(
+    [*layers.Silver.spark.fields, T.StructField("is_new", T.BooleanType())]
+)
 """A range delete of a complete snapshot as a row of silver, and whether the run brings it."""
 
 

@@ -9,8 +9,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns import gold
-from assets.columns.silver import SILVER_ARROW
+from assets.columns import gold, layers
 from assets.control import compacted
 from assets.executors.choice import Choice
 from assets.executors.in_process import InProcess, values_of
@@ -38,7 +37,7 @@ class TooLarge(Exception):
 class SilverInProcess:
     """One gold table's changes in silver, and what its keys were at the compaction watermark; see ``fold.Silver``.
 
-    Without slots: what is read is kept. ``files`` reads silver's files, which are ``parts``. ``base_rows``: the table's
+    Without slots: what is read is kept. ``base_rows``: the table's
     (``key``, ``streams``, ``state``); None where nothing is compacted. ``above``: changes at or below it are left out;
     the plan's own compaction watermark, but for a compaction. ``up_to``: only changes at or below it count.
     """
@@ -46,7 +45,6 @@ class SilverInProcess:
     plan: TablePlan
     choice: Choice
     files: SilverFiles
-    parts: Sequence[DataFile]
     base_rows: pa.Table | None = None
     above: CompactionWatermark | None = None
     up_to: CompactionWatermark | None = None
@@ -64,13 +62,12 @@ class SilverInProcess:
             base = compacted.base_rows_in_process(lake, plan.feed, plan.table, plan.name)
             if base is None:
                 raise TooLarge
-        silver = plan.silver
-        return cls(plan, lake.choice, silver.files, silver.parts, base, plan.compaction_watermark)
+        return cls(plan, lake.choice, plan.silver, base, plan.compaction_watermark)
 
     @cached_property
     def _of_windows(self) -> pa.Table:
         """The rows that count of the run's own windows (``READ``)."""
-        return self._read([part for part in self.parts if part.window in self.plan.windows])
+        return self._read([part for part in self.files.parts if part.window in self.plan.windows])
 
     @cached_property
     def every(self) -> pa.Table:
@@ -79,7 +76,7 @@ class SilverInProcess:
         Raises:
             TooLarge: Silver does not fit into this process.
         """
-        others = [part for part in self.parts if part.window not in self.plan.windows]
+        others = [part for part in self.files.parts if part.window not in self.plan.windows]
         return pa.concat_tables([self._of_windows, self._read(others)])
 
     def new_changes(self) -> pa.Table:
@@ -142,7 +139,7 @@ class SilverInProcess:
         for part in parts:
             yield self._kept(self.files.read_file(part, names)), part.window
             if self.plan.waits:
-                whole = self.files.read_file(part, SILVER_ARROW.names)
+                whole = self.files.read_file(part, layers.Silver.schema.names)
                 table, name = self.plan.table, self.plan.name
                 waiting = waiting_changes.waiting_rows(whole, table, name)
                 for batch in waiting_changes.Conform(self.plan.feed, table)(waiting):
@@ -222,7 +219,7 @@ class SilverInProcess:
 
 _STORED = tuple(name for name in READ if name not in ("is_new", "window"))
 _OWN = {"is_new": pa.field("is_new", pa.bool_()), "event_at": pa.field("event_at", pa.int64())}
-_READ = pa.schema([_OWN.get(name) or SILVER_ARROW.field(name) for name in READ])
+_READ = pa.schema([_OWN.get(name) or layers.Silver.schema.field(name) for name in READ])
 """``READ``, with times in microseconds since 1970 (UTC)."""
 
 

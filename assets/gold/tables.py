@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.columns.quoting import quoted
-from assets.control import accounting, compacted, discovered_tables
+from assets.control import compacted, discovered_tables
 from assets.control.discovered_tables import ADDED, with_added
 from assets.control.progress import DECLARATION
 from assets.storage.delta_rs import CHANGE_FEED
@@ -49,23 +49,24 @@ def by_declared(
     gold table has the table's own name, or with ``table_names`` other than ``plain`` there is one per schema.
     ``windows``: those that are asked for; None for any.
     """
-    accounts = accounting.accounting_of(lake, feed).read(READ_ACCOUNTS)
-    return by_declared_in(feed, accounts, compacted.declared_with_base(lake, feed), windows)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name).read(READ_ACCOUNTS)
+    bases = compacted.compaction_watermark_facts(lake, feed)
+    return by_declared_in(feed, accounts, bases, windows)
 
 
 def by_declared_in(
     feed: Feed,
     accounts: pa.Table,
-    based: Mapping[str, str],
+    bases: Mapping[str, Mapping[str, Any]],
     windows: Sequence[str] | None,
 ) -> dict[str, dict[str, bool]]:
-    """``by_declared``, by the feed's accounts (``READ``), and by the gold tables that have base rows (``based``)."""
+    """``by_declared``, by the feed's accounts (``READ``), and by the gold tables that have base rows (``bases``)."""
     found: dict[str, dict[str, bool]] = {name: {} for name in feed.tables}
     if feed.table_names == "plain":
         # A declared table is there before any change is; a described one has the name that its changes have.
         found = {name: {gold_name(name, "plain"): False} for name in feed.tables}
-    for name, declared in based.items():
-        found.setdefault(declared, {})[name] = False
+    for name, facts in bases.items():
+        found.setdefault(facts["declared"], {})[name] = False
     for declared, name, is_brought in _with_changes(accounts, windows):
         of_table = found.setdefault(declared, {})
         of_table[name] = is_brought or of_table.get(name, False)

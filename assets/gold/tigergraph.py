@@ -15,7 +15,7 @@ from assets.columns.quoting import quoted
 from assets.control import asset, decisions
 from assets.executors.choice import EXECUTOR, SPARK
 from assets.feed_assets import feed_key, gold_keys, retried, spec_of_feed, window_step
-from assets.gold import tables as gold_tables
+from assets.gold import tables as tables_of_gold
 from assets.quality import checks
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
@@ -88,9 +88,8 @@ def check_graph(lake: Lake, feed: Feed) -> Violations:
     """Count what breaks each rule in a feed's gold tables."""
     tables = {
         name: table
-        for name, table in gold_tables.mirrors(lake, feed).items()
-        if lake.table(Layer.GOLD, feed.name, name).exists()
-        and lake.table(Layer.GOLD, feed.name, name + TOMBSTONES).exists()
+        for name, table in tables_of_gold.mirrors(lake, feed).items()
+        if tables_of_gold.exists(lake, feed, name)
     }
     found = {
         rules.NO_DANGLING_EDGE.name: with_deleted_end(lake, feed, tables, is_older=True),

@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from assets.columns import layers
 from assets.columns.gold import IMAGES
-from assets.columns.silver import CHANGE, SILVER_ARROW
 from assets.executors import spark
 from assets.storage import delta_rs
 from transforms.change import CONTROL, HOLD
@@ -25,20 +25,20 @@ from transforms.silver.changes import Row
 from transforms.silver.conform import WaitingRow, conform_waiting
 from transforms.task_errors import with_clear_errors
 
-_SILVER: pa.Schema = to_arrow_schema(CHANGE, timezone="UTC")
+_SILVER: pa.Schema = to_arrow_schema(layers.Silver.spark, timezone="UTC")
 
 
 def conformed(silver: DataFrame, feed: Feed, table: Table, name: str) -> DataFrame:
     """The waiting changes of one table as its description conforms them; changes that do not fit it go on waiting."""
     waits = (F.col("table") == name) & (F.col("source_table") == table.name)
     counts = F.col("declared").isNull() & ~F.col("effect").isin(HOLD, *CONTROL)
-    rows = silver.where(waits & counts).select(*CHANGE.names)
-    return spark.run_staged(rows, Conform(feed, table), CHANGE)
+    rows = silver.where(waits & counts).select(*layers.Silver.schema.names)
+    return spark.run_staged(rows, Conform(feed, table), layers.Silver.spark)
 
 
 def waiting_rows(rows: pa.Table, table: Table, name: str) -> Iterator[pa.RecordBatch]:
     """The waiting changes of one table, with all columns, among the rows of a file of silver."""
-    rows = delta_rs.conformed(rows, SILVER_ARROW)
+    rows = delta_rs.conformed(rows, layers.Silver.schema)
     mine = pc.and_(pc.equal(rows["table"], name), pc.equal(rows["source_table"], table.name))
     counts = pc.invert(pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL])))
     kept = pc.and_(pc.and_(pc.fill_null(mine, False), counts), pc.is_null(rows["declared"]))

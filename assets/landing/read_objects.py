@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from assets.columns.bronze import BRONZE, BRONZE_ARROW
+from assets.columns import layers
 from assets.executors.choice import Choice
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
@@ -36,7 +36,7 @@ def read_objects(
     objects: Sequence[LandedObject],
     limits: Limits = DEFAULT_LIMITS,
 ) -> DataFrame:
-    """One row per record of these objects (see ``BRONZE``). Lazy: see ``read_parts``."""
+    """One row per record of these objects (see ``layers.Bronze.spark``). Lazy: see ``read_parts``."""
     parts, split = (
         packed(objects, 2 * spark.sparkContext.defaultParallelism),
         FORMATS[feed.format].split,
@@ -54,13 +54,15 @@ def read_in_process(
     choice: Choice,
     limits: Limits = DEFAULT_LIMITS,
 ) -> pa.Table | None:
-    """One row per record of these objects (``BRONZE_ARROW``), read in this process; None for Spark's work."""
+    """One row per record of these objects (``layers.Bronze.schema``), read in this process; None for Spark's work."""
     if not choice.decodes_in_process(_weight(objects)):
         return None
     split, most = FORMATS[feed.format].split, choice.most_decoded
     rows = rows_of(feed, split, limits, tuple(objects), most=most)
     try:
-        return pa.Table.from_batches(batches(rows, BRONZE), schema=BRONZE_ARROW)
+        return pa.Table.from_batches(
+            batches(rows, layers.Bronze.spark), schema=layers.Bronze.schema
+        )
     except _Larger:
         return None
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from pyspark.sql import DataFrame, SparkSession
 
-from assets.columns.bronze import BRONZE, BRONZE_ARROW
+from assets.columns import layers
 from assets.executors.choice import AUTO, Choice
 from assets.landing import kafka
 from assets.landing.kafka import FEW, ClientErrors, fitting_records
@@ -43,7 +43,7 @@ _WAIT = 0.2
 def read_ranges(
     spark: SparkSession, feed: Feed, ranges: Sequence[Range], progress: str | None = None
 ) -> DataFrame:
-    """One row per record of these offsets (see ``BRONZE``), each in the window of its timestamp.
+    """One row per record of these offsets (see ``layers.Bronze.spark``), each in the window of its timestamp.
 
     ``progress``: a folder where tasks write how far they are, if they can see it. Lazy: see ``read_parts``.
     """
@@ -54,7 +54,7 @@ def read_ranges(
 def read_in_process(
     feed: Feed, ranges: Sequence[Range], choice: Choice, progress: str | None = None
 ) -> pa.Table | None:
-    """``read_ranges`` in this process (``BRONZE_ARROW``), which starts no Spark; None where that is Spark's work.
+    """``read_ranges`` in this process (``layers.Bronze``), which starts no Spark; None where that is Spark's work.
 
     Only reading shows how many bytes the records have: some of large ones are read here for nothing.
     """
@@ -65,12 +65,12 @@ def read_in_process(
         return None
     found, size = [], 0
     with closing(rows_of(feed, progress, SILENCE, tuple(ranges))) as rows:
-        for batch in batches(rows, BRONZE):
+        for batch in batches(rows, layers.Bronze.spark):
             size += batch.nbytes
             if not choice.fetches_in_process(size, offsets):
                 return None
             found.append(batch)
-    return pa.Table.from_batches(found, schema=BRONZE_ARROW)
+    return pa.Table.from_batches(found, schema=layers.Bronze.schema)
 
 
 def rows_of(

@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from assets.columns.bronze import BRONZE
+from assets.columns import layers
 from assets.executors.task_errors import raise_clearly
 from transforms.errors import WeirError
 from transforms.task_errors import TaskFailed
@@ -39,12 +39,12 @@ def read_parts(
     parts: Sequence[Part],
     rows_of: Callable[[Part], Iterator[tuple[object, ...]]],
 ) -> DataFrame:
-    """The rows of all parts (see ``BRONZE``), each part read by ``rows_of`` in a task of its own.
+    """The rows of all parts (see ``layers.Bronze.spark``), each part read by ``rows_of`` in a task of its own.
 
     Lazy: what reads the frame meets the errors of its tasks, and ``raise_clearly`` makes them Weir's own again.
     """
     if not parts:
-        return spark.createDataFrame([], BRONZE)
+        return spark.createDataFrame([], layers.Bronze.spark)
     spark.dataSource.register(RecordSource)
     return spark.read.format(NAME).option("plan", _Plan(rows_of, [*parts]).encoded()).load()
 
@@ -75,7 +75,7 @@ class RecordSource(DataSource):
 
     def schema(self) -> StructType:
         """The bronze row."""
-        return BRONZE
+        return layers.Bronze.spark
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """The reader of the plan."""

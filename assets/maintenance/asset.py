@@ -54,7 +54,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             dropped += (gone := done.superseded + done.expired)
             counts = (done.folded, done.kept, done.base, gone, done.tombstones)
             lines.append((done.table, *counts, "; ".join(done.plan.held_back_by)))
-        for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
+        for line in stopped_in_words(discovered_tables.made_and_stopped(lake, feed).stopped):
             context.log.warning(f"{feed.name}: not compacted, because gold cannot be made: {line}")
         return dg.MaterializeResult(
             metadata={

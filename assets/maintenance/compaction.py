@@ -12,8 +12,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-import pyarrow as pa
-
 from assets.control import decisions
 from assets.gold import tables
 from assets.gold.plan import TablePlan, plan_of
@@ -147,7 +145,7 @@ def _tidy_layers(lake: Lake, feed: Feed) -> None:
     for layer in Layer:
         if layer is Layer.GOLD:
             continue
-        table = lake.in_process_table(layer, feed.name, columns=pa.schema([]))
+        table = lake.in_process_table(layer, feed.name)
         if not table.tidy():
             # Only Spark can rewrite it.
             history_by_spark.tidy(lake, table.path)

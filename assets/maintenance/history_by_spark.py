@@ -130,7 +130,8 @@ class HistoryBySpark:
         # What the base was before is read before it is replaced.
         old = self.silver.base_rows
         before = None if old is None else old.localCheckpoint()
-        earlier = compacted.newest_window_of_base(lake, feed, name)
+        known = compacted.compaction_watermark_facts(lake, feed).get(name)
+        earlier = known["newest_window"] if known else ""
         while True:
             covered = self._in_silver(compaction_watermark)
             compacted.remember_identities(lake, feed, name, covered)

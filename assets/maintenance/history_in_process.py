@@ -12,7 +12,6 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import SILVER_ARROW
 from assets.control import compacted, ledger, progress
 from assets.control.compacted import NewBase
 from assets.executors.in_process import InProcess, values_of
@@ -54,7 +53,10 @@ class HistoryInProcess:
             lake, plan.feed, plan.table, plan.name, plan.compaction_watermark
         )
         silver = SilverInProcess.of(lake, plan)
-        size, rows = sum(one.size for one in silver.parts), sum(one.rows for one in silver.parts)
+        size, rows = (
+            sum(one.size for one in silver.files.parts),
+            sum(one.rows for one in silver.files.parts),
+        )
         # Each change is folded twice: into the base, and for the proof.
         if not lake.choice.fits_in_process(size + stored.size, stored.count + 2 * rows):
             raise TooLarge
@@ -87,7 +89,7 @@ class HistoryInProcess:
 
     def first_held(self) -> LogPosition | None:
         found: list[LogPosition] = []
-        for part in self.silver.parts:
+        for part in self.silver.files.parts:
             rows = self.silver.files.read_file(part, ["table", "effect", "log_position"])
             mine = pc.fill_null(pc.equal(rows["table"], self.plan.name), False)
             held = rows.filter(pc.and_(mine, pc.equal(rows["effect"], HOLD)))
@@ -100,7 +102,7 @@ class HistoryInProcess:
         found: list[LogPosition] = []
         released = self.plan.released or {}
         columns = ["effect", "log_position", "transaction"]
-        for rows, _ in self.silver.rows_of(self.silver.parts, columns):
+        for rows, _ in self.silver.rows_of(self.silver.files.parts, columns):
             positions = values_of(rows, "log_position")
             found += [
                 position
@@ -179,7 +181,8 @@ class HistoryInProcess:
     def commit(self, base: pa.Table, compaction_watermark: CompactionWatermark) -> None:
         """Whoever compacts holds the lock of silver, so that nothing comes meanwhile."""
         lake, feed, name = self.lake, self.plan.feed, self.plan.name
-        newest = compacted.newest_window_of_base(lake, feed, name)
+        known = compacted.compaction_watermark_facts(lake, feed).get(name)
+        newest = known["newest_window"] if known else ""
         identities: set[bytes] = set()
         for rows, window in self._covered(compaction_watermark):
             identities |= compacted.identities_of(rows)
@@ -192,7 +195,7 @@ class HistoryInProcess:
         """The table's rows of silver at or below a watermark, as they are now, by file, each with its window."""
         table = self.lake.in_process_table(Layer.SILVER, self.plan.feed.name)
         found = []
-        for rows in table.each(SILVER_ARROW):
+        for rows in table.each():
             mine = rows.filter(pa.array(self._is_covered(rows, compaction_watermark), pa.bool_()))
             if mine.num_rows:
                 found.append((mine, mine["window"][0].as_py()))
@@ -225,7 +228,7 @@ class HistoryInProcess:
         silver = lake.in_process_table(Layer.SILVER, feed.name)
         for start in range(0, len(windows), _WINDOWS):
             some = windows[start : start + _WINDOWS]
-            rows = silver.read(SILVER_ARROW, {"window": some})
+            rows = silver.read(None, {"window": some})
             left = [not one for one in self._is_covered(rows, compaction_watermark)]
             silver.put_windows(rows.filter(pa.array(left, pa.bool_())), some)
 

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import QUARANTINE_ARROW
-from assets.control import accounting, ledger, progress
+from assets.control import ledger, progress
 from assets.gold import held_losses, snapshot_deletes
 from assets.gold.plan import TablePlan
 from assets.quarantine.records import source_location_of
@@ -173,7 +171,7 @@ def eligible_windows(lake: Lake, feed: Feed, quarantined: Mapping[str, int]) -> 
     ``quarantined``: how many events of each window are in quarantine and may yet be fixed.
     """
     assert feed.retention.kept is not None
-    accounts = accounting.accounting_of(lake, feed).read(["window"])
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name).read(["window"])
     windows = sorted(accounts["window"].unique().to_pylist())
     if not windows:
         return Eligible(None, ("nothing is in silver yet",))
@@ -224,9 +222,8 @@ def waiting_in_quarantine(lake: Lake, feed: Feed, name: str) -> list[Waiting]:
     What came too late for compacted history is decided, and so is what somebody has dismissed, records or windows.
     """
     dismissed, windows = feed.decisions.dismissed(), set(feed.retention.dismissed)
-    columns = pa.schema([QUARANTINE_ARROW.field(name) for name in _READ])
     found = []
-    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).each(columns):
+    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).each(_READ):
         mine = pc.fill_null(pc.equal(rows["table"], name), True)
         for row in rows.filter(pc.and_(mine, pc.not_equal(rows["reason"], TOO_LATE))).to_pylist():
             if source_location_of(row) not in dismissed and row["window"] not in windows:

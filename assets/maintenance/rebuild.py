@@ -41,7 +41,7 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
         RebuildRefused: bronze lacks windows that silver was made from.
     """
     windows = sorted({one.window for one in ledger.read_objects(lake, feed)})
-    accounts = accounting.accounting_of(lake, feed).rows(["window", "events"])
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(["window", "events"])
     had = {row["window"] for row in accounts if row["events"]}
     if gone := sorted(had - set(windows)):
         raise RebuildRefused(feed.name, gone)
@@ -95,9 +95,12 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
     watermark.
     """
     # A table that is stopped now may not be when silver is derived again.
-    for name in (*tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):
+    for name in (
+        *tables.mirrors(lake, feed),
+        *discovered_tables.made_and_stopped(lake, feed).stopped,
+    ):
         progress.undeclare(lake, feed, name)
-    accounts = accounting.accounting_of(lake, feed)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
     if accounts.exists:
         accounts.rewrite({**row, "declaration": accounting.ANNOUNCED} for row in accounts.rows())
     for layer in (Layer.PROGRESS, Layer.BASE, Layer.COMPACTED):

@@ -13,8 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from assets.columns.bronze import BRONZE_ARROW
-from assets.columns.silver import SILVER_ARROW
+from assets.columns import layers
 from assets.control import compacted, decisions
 from assets.control.decisions import Signature
 from assets.quarantine import words
@@ -56,7 +55,7 @@ def bronze_rows(
     where = {"window": {one.window for one in wanted}}
     return {
         source_location_of(row): row
-        for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(BRONZE_ARROW, where)
+        for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(None, where)
         for row in maybe_among(rows, asked).to_pylist()
         if source_location_of(row) in asked
     }
@@ -159,7 +158,7 @@ class Tried:
 def tried_alone(feed: Feed, rows: Iterable[BronzeRow]) -> Tried:
     """Decode records of bronze as they are given, without others of their windows, and write nothing."""
     as_given = replace(feed, decisions=replace(feed.decisions, replacements=()))
-    bronze = pa.RecordBatch.from_pylist([dict(row) for row in rows], BRONZE_ARROW)
+    bronze = pa.RecordBatch.from_pylist([dict(row) for row in rows], layers.Bronze.schema)
     quarantined: dict[SourceLocation, list[str]] = {}
     found = classify.alone(as_given, bronze)
     changes = Counter(map(source_location_of, _located(found.of_kind(CHANGES))))
@@ -190,7 +189,7 @@ def _counting(
     given = [_as_read_now(one.record, rows[one.record.source_location]) for one in wanted]
     altered = {one.source_location for one in feed.decisions.replacements if one.alters}
     found = asked & {*tried_alone(feed, given).changes, *altered}
-    columns = pa.schema([SILVER_ARROW.field(name) for name in ("window", *SOURCE_LOCATION)])
+    columns = ("window", *SOURCE_LOCATION)
     where = {"window": {one.record.window for one in wanted}}
     for silver in lake.in_process_table(Layer.SILVER, feed.name).each(columns, where):
         found |= asked.intersection(map(source_location_of, _located(maybe_among(silver, asked))))

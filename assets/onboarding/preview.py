@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns import gold
+from assets.columns import gold, layers
 from assets.columns import silver as silver_rows
-from assets.columns.bronze import BRONZE_ARROW
-from assets.columns.silver import SILVER_ARROW
 from assets.control import transactions
 from assets.executors.choice import IN_PROCESS, Choice
 from assets.executors.in_process import InProcess
 from assets.gold.fold import TableFold
-from assets.gold.plan import TablePlan
+from assets.gold.plan import SilverFiles, TablePlan
 from assets.gold.silver_in_process import SilverInProcess
 from assets.silver import classify
 from assets.storage.in_process_table import DataFile
@@ -73,7 +71,7 @@ class Preview:
 
 def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
     """What gold would have of these records, if they were all."""
-    batch = pa.RecordBatch.from_pylist([_row(one) for one in records], schema=BRONZE_ARROW)
+    batch = pa.RecordBatch.from_pylist([_row(one) for one in records], schema=layers.Bronze.schema)
     classified = classify.alone(feed, batch)
     of_windows = classified.accounts
     found, stopped = with_discovered(feed, of_windows)
@@ -95,7 +93,7 @@ def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
 
 def _row(one: BronzeRecord) -> dict[str, object]:
     headers = [{"key": key, "value": value} for key, value in one.headers or ()]
-    known = {name: getattr(one, name) for name in BRONZE_ARROW.names}
+    known = {name: getattr(one, name) for name in layers.Bronze.schema.names}
     return {**known, "landed_at": moment_of(one.landed_at), "headers": headers or None}
 
 
@@ -171,7 +169,7 @@ def tables_of(feed: Feed, rows: pa.Table) -> dict[str, FoldedTable]:
     """What the keys of each gold table are after all changes of these rows."""
     if not rows.num_rows:
         return {}
-    silver = InMemory({_ALL: silver_rows.written_in_process(rows, feed, SILVER_ARROW)})
+    silver = InMemory({_ALL: silver_rows.written_in_process(rows, feed, layers.Silver.schema)})
     released = {}
     if FORMATS[feed.format].transactional:
         waiting = transactions.open_events_in_process(rows).sort_by("id")
@@ -191,8 +189,7 @@ class InMemory:
 
     windows: Mapping[str, pa.Table]
 
-    def read_file(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
-        """See ``SilverFiles``."""
+    def _read(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
         return self.windows[file.path].select([*columns])
 
     def tables(self, feed: Feed) -> list[tuple[str, Table]]:
@@ -212,9 +209,8 @@ class InMemory:
             DataFile(window, 0, rows.num_rows, {"window": window})
             for window, rows in self.windows.items()
         ]
-        return SilverInProcess(
-            plan, Choice(IN_PROCESS), self, parts, None, plan.compaction_watermark
-        )
+        files = SilverFiles(parts, self._read)
+        return SilverInProcess(plan, Choice(IN_PROCESS), files, None, plan.compaction_watermark)
 
     def plan_of(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assets.columns.silver import CHANGE
+from assets.columns import layers
 from expectations.suites import fault_of
 from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import DeclaredSuite, Feed
@@ -34,5 +34,5 @@ def refuse_unknown(feed: Feed) -> None:
 
 def _types(feed: Feed, suite: DeclaredSuite) -> Mapping[str, str]:
     if suite.table is None:
-        return {one.name: one.dataType.simpleString() for one in CHANGE.fields}
+        return {one.name: one.dataType.simpleString() for one in layers.Silver.spark.fields}
     return feed.tables[suite.table].columns

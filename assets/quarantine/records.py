@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.silver import QUARANTINE_ARROW
+from assets.columns import layers
 from assets.control import decisions
 from assets.control.choice import Choice, Listed
 from assets.control.decisions import Signature
@@ -33,25 +33,10 @@ BY_PAYLOAD, BY_FEED_FILE = "payload", "window derived again"
 
 _FAULT = ("window", *SOURCE_LOCATION, "table", "reason", "detail")
 
-REPAIRED = pa.schema(
-    [
-        *[QUARANTINE_ARROW.field(name) for name in _FAULT],
-        pa.field("events", pa.int64()),
-        pa.field("how", pa.string()),
-        pa.field("repaired_at", pa.timestamp("us", "UTC")),
-    ]
-)
-"""One row per record that left quarantine; one that left it several times has several. It is a history for people: no
-table is made of it.
-
-``table``, ``reason`` and ``detail`` are those of the first of its ``events`` events that were there; ``how`` is
-``payload`` where a person had given another payload, or else ``window derived again``.
-"""
-
-FAULTS = pa.schema([QUARANTINE_ARROW.field(name) for name in _FAULT])
+FAULTS = layers.Quarantine.some(*_FAULT)
 """The columns of quarantine that say which record a row is of, and what is wrong with it."""
 
-RECORDS = FAULTS.append(REPAIRED.field("events"))
+RECORDS = FAULTS.append(layers.Repaired.schema.field("events"))
 """One row per record: the first of its faults, and how many of its ``events`` were quarantined."""
 
 Cells = dict[str, Any]
@@ -94,21 +79,16 @@ def note_leaving(
     if not leaving.num_rows:
         return
     by_payload = are_among(leaving, source_locations_of(feed.decisions.replaced()))
-    now = pa.scalar(datetime.now(UTC), REPAIRED.field("repaired_at").type)
+    now = pa.scalar(datetime.now(UTC), layers.Repaired.schema.field("repaired_at").type)
     rows = leaving.append_column("how", pc.if_else(by_payload, BY_PAYLOAD, BY_FEED_FILE))
     rows = rows.append_column("repaired_at", pa.repeat(now, rows.num_rows))
-    repaired_table(lake, feed).append(rows)
+    lake.in_process_table(Layer.REPAIRED, feed.name).append(rows)
 
 
 def repaired_records(lake: Lake, feed: Feed) -> pa.Table:
-    """The records (``REPAIRED``) that have left quarantine; of one that left it several times, the last time."""
-    rows = repaired_table(lake, feed).read()
+    """The records (``layers.Repaired``) that have left quarantine; of one that left it several times, the last time."""
+    rows = lake.in_process_table(Layer.REPAIRED, feed.name).read()
     return first_rows(rows.sort_by([("repaired_at", "descending")]))[0]
-
-
-def repaired_table(lake: Lake, feed: Feed) -> InProcessTable:
-    """The table ``repaired.<feed>``."""
-    return lake.in_process_table(Layer.REPAIRED, feed.name, columns=REPAIRED)
 
 
 def count_dismissed(quarantined: DataFrame | pa.Table, known: Collection[SourceLocation]) -> int:
@@ -127,9 +107,7 @@ def count_dismissed(quarantined: DataFrame | pa.Table, known: Collection[SourceL
 # Source locations of records as Arrow columns, and tables met with them: hundreds of thousands take little memory so.
 
 
-SOURCE_LOCATIONS = pa.schema(
-    [pa.field(name, QUARANTINE_ARROW.field(name).type) for name in SOURCE_LOCATION]
-)
+SOURCE_LOCATIONS = layers.Quarantine.some(*SOURCE_LOCATION)
 
 _ROW = "row"
 
@@ -217,7 +195,7 @@ def id_of(source_location: SourceLocation) -> str:
     return hashlib.sha256(json.dumps(source_location).encode()).hexdigest()
 
 
-KNOWN = pa.schema([*REPAIRED, pa.field("state", pa.string())])
+KNOWN = pa.schema([*layers.Repaired.schema, pa.field("state", pa.string())])
 """What is held of each record; ``how`` and ``repaired_at`` are null of those that are in quarantine."""
 
 _AT_ONCE = 10_000
@@ -396,7 +374,7 @@ def _never_noted(replaced: Mapping[SourceLocation, Replacement], noted: pa.Table
         }
         for source_location, one in replaced.items()
     ]
-    return rows_without(pa.Table.from_pylist(rows, REPAIRED), noted)
+    return rows_without(pa.Table.from_pylist(rows, layers.Repaired.schema), noted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,9 +405,7 @@ def sampled_records(
     return Sampled(Records(found, feed.reads_topics, replaced), events <= most)
 
 
-_PAYLOADS = pa.schema(
-    [QUARANTINE_ARROW.field(one) for one in ("window", *SOURCE_LOCATION, "payload")]
-)
+_PAYLOADS = ("window", *SOURCE_LOCATION, "payload")
 
 
 def payloads_of(
@@ -457,7 +433,7 @@ def maybe_among(rows: pa.Table, asked: Collection[SourceLocation]) -> pa.Table:
     return rows.filter(pc.and_(is_of, pc.is_in(rows["line"], lines)))
 
 
-_COUNTED = pa.schema([QUARANTINE_ARROW.field(name) for name in (*SOURCE_LOCATION, "reason")])
+_COUNTED = (*SOURCE_LOCATION, "reason")
 
 COUNTED_AT_ONCE = 50_000
 """About so many rows are counted together."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from assets.control import ledger
 from assets.control.ledger import ReadObject
@@ -64,41 +65,9 @@ def readable(payload: bytes | None) -> str:
     """The whole payload: JSON over several lines, every value as it is written there; anything else as its text."""
     if payload is None:
         return "(no payload)"
-    text = as_text(payload)
-    try:
-        json.loads(payload)
-    except (ValueError, RecursionError):
-        return text
-    return "\n".join(_indented(text))
-
-
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-
-
-def _indented(text: str) -> list[str]:
-    """Valid JSON, laid out: its tokens stay as they are, which a parser's numbers would not."""
-    lines, line, depth = [], "", 0
-    tokens = _TOKEN.findall(text)
-    for at, token in enumerate(tokens):
-        following = tokens[at + 1] if at + 1 < len(tokens) else ""
-        if token in "{[":
-            line += token
-            if following not in ("}", "]"):
-                depth += 1
-                lines.append(line)
-                line = "  " * depth
-        elif token in "}]":
-            if tokens[at - 1] not in ("{", "["):
-                depth -= 1
-                lines.append(line)
-                line = "  " * depth
-            line += token
-        elif token == ",":
-            lines.append(line + token)
-            line = "  " * depth
-        else:
-            line += ": " if token == ":" else token
-    return [*lines, line]
+    with suppress(msgspec.DecodeError, RecursionError):
+        payload = msgspec.json.format(payload)
+    return as_text(payload)
 
 
 def record_line(record: QuarantinedRecord) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import dagster as dg
 
 from assets import feed_assets
-from assets.columns.silver import CHANGE, QUARANTINE
 from assets.control import asset
 from assets.control.accounting import StoredAccount
 from assets.executors.choice import EXECUTOR, done_by
@@ -98,14 +97,14 @@ def specs_of(feed: Feed) -> list[dg.AssetSpec]:
             deps=bronze,
             kinds={"silver", "deltalake"},
             description="One row per change, derived from the bronze of its window alone.",
-            metadata=table_metadata(feed, Layer.SILVER, CHANGE),
+            metadata=table_metadata(feed, Layer.SILVER),
         ),
         dg.AssetSpec(
             feed_key("quarantine", feed),
             deps=bronze,
             kinds={"quarantine", "deltalake"},
             description="What could not become a change, with the reason and the source location.",
-            metadata=table_metadata(feed, Layer.QUARANTINE, QUARANTINE),
+            metadata=table_metadata(feed, Layer.QUARANTINE),
         ),
     ]
 

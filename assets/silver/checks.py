@@ -12,7 +12,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import SILVER_ARROW
 from assets.control.accounting import StoredAccount
 from assets.control.transactions import OpenTransaction, open_transactions_in_words
 from assets.quarantine import words
@@ -225,7 +224,7 @@ def _names_met(
 ) -> Counter[str]:
     """How many changes of these windows have each name."""
     images = ("after", "before", "scope")
-    columns = pa.schema([SILVER_ARROW.field(name) for name in ("operation", "derived", *images)])
+    columns = ("operation", "derived", *images)
     found = Counter[str]()
     for rows in lake.in_process_table(Layer.SILVER, feed.name).batches(
         columns, {"window": windows}
@@ -388,7 +387,7 @@ def _lines(accounts: Iterable[Mapping[str, Any]], count: str) -> Markdown:
 
 
 _COLUMNS: Final = (
-    *("source_table", "declared", "operation", "effect"),
+    *("source_table", "declared", "derived", "operation", "effect"),
     *("before", "after", "object", "event_id"),
 )
 _MOST: Final = 5_000
@@ -422,9 +421,8 @@ def _event(row: Mapping[str, Any]) -> Event:
 
 def _waiting(lake: Lake, feed: Feed, windows: Collection[str]) -> Iterator[dict[str, Any]]:
     """The changes of rows whose table nobody declares."""
-    columns = pa.schema([SILVER_ARROW.field(name) for name in (*_COLUMNS, "derived")])
     for rows in lake.in_process_table(Layer.SILVER, feed.name).batches(
-        columns, {"window": windows}
+        _COLUMNS, {"window": windows}
     ):
         is_own = pc.and_(pc.is_null(rows["declared"]), pc.is_null(rows["derived"]))
         waits = pc.and_(is_own, pc.is_valid(rows["source_table"]))

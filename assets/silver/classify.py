@@ -11,7 +11,7 @@ from typing import Any, Generic
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from assets.columns.bronze import BRONZE_ARROW
+from assets.columns import layers
 from assets.control.compacted import with_known_identities
 from assets.executors.executor import Executor, Frame, Ranges
 from assets.executors.in_process import InProcess
@@ -75,13 +75,13 @@ def of_plan(lake: Lake, plan: SilverPlan) -> Classified[Any]:
     feed, choice = plan.feed, lake.choice
     with raise_clearly():
         # A file that repeats one record is much smaller than its records are together.
-        is_small = plan.may_be_written_in_process and choice.decodes_in_process(
-            plan.bronze.size, plan.landed
-        )
+        is_small = all(
+            one.can_put(plan.windows) for one in (plan.silver, plan.quarantine)
+        ) and choice.decodes_in_process(plan.bronze.size, plan.landed)
         run: Executor[Any]
         if is_small and choice.decodes_in_process(plan.bronze.payload_bytes()):
             run = InProcess()
-            bronze = pa.Table.from_batches(plan.bronze.batches(), BRONZE_ARROW)
+            bronze = pa.Table.from_batches(plan.bronze.batches(), layers.Bronze.schema)
         else:
             run = InSpark(lake.spark_planned_once, feed)
             bronze = plan.bronze.frame(lake.spark_planned_once)

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.bronze import BRONZE_ARROW
-from assets.columns.silver import CHANGE, QUARANTINE, written_rows
+from assets.columns import layers
+from assets.columns.silver import written_rows
 from assets.control import accounting, decisions, ledger, progress, transactions
 from assets.control.accounting import StoredAccount
 from assets.control.decisions import Signature
@@ -63,7 +63,7 @@ class Derived:
 
     @property
     def accounts(self) -> Sequence[StoredAccount]:
-        """One row per window and table (``accounting.COLUMNS``)."""
+        """One row per window and table (``layers.Accounting.schema``)."""
         return self.findings.accounts
 
 
@@ -78,7 +78,7 @@ def derive(
     Raises:
         SchemaChangeRefused: the feed file refuses a change of schema that these windows bring. Nothing is written.
         KeyDrift: every event of a table lacks a column of its key. Nothing is written.
-        DecisionRefused: the feed contradicts what compacted history was made with (``bases.refuse_altered_past``).
+        DecisionRefused: the feed contradicts what compacted history was made with (``compacted.refuse_altered_past``).
         TableBusy: another run writes silver.
     """
     with writing(lake, Layer.SILVER, feed.name):
@@ -113,7 +113,7 @@ def derive_planned(lake: Lake, plan: SilverPlan) -> Derived:
         landed=plan.landed,
         written=written.silver,
         quarantined=written.quarantine,
-        falls=accounting.falls_of_accounts(all_accounts),
+        falls=log_resets.falls(all_accounts),
         restarts=log_resets.restarts(
             all_accounts, {one.window for one in plan.feed.decisions.epochs}
         ),
@@ -184,8 +184,8 @@ def _commit(
 
 
 _KINDS: Final = {
-    Layer.SILVER: (CHANGES, CHANGE, checks.STORED),
-    Layer.QUARANTINE: (TO_QUARANTINE, QUARANTINE, checks.TO_QUARANTINE),
+    Layer.SILVER: (CHANGES, layers.Silver, checks.STORED),
+    Layer.QUARANTINE: (TO_QUARANTINE, layers.Quarantine, checks.TO_QUARANTINE),
 }
 """The kind of row that each table has, its columns, and the outcomes whose rows they are."""
 
@@ -213,7 +213,7 @@ def _still_quarantined(quarantined: DataFrame | pa.Table, source_locations: pa.T
 def stored_accounts(
     feed: Feed, declared: Mapping[str, str], accounts: Sequence[Account]
 ) -> list[StoredAccount]:
-    """One row per window and table (``accounting.COLUMNS``); ``declared``: see ``SilverPlan``."""
+    """One row per window and table (``layers.Accounting.schema``); ``declared``: see ``SilverPlan``."""
     # From which streams the changes came, where the fold asks whether there are several.
     crosses_streams = FORMATS[feed.format].crosses_streams
     return [
@@ -250,7 +250,7 @@ def stored_accounts(
 
 _SAME: Final = tuple(
     name
-    for name in accounting.COLUMNS.names
+    for name in layers.Accounting.schema.names
     if name not in ("change_kinds", "segments", "newest_event_at", "stream_schemas", "declaration")
 )
 
@@ -263,8 +263,8 @@ _SAME: Final = tuple(
 DAMAGED = "damaged_record"
 WHY = "its object landed again, longer, and has the record whole"
 
-_COLUMNS = pa.schema([BRONZE_ARROW.field(name) for name in (*SOURCE_LOCATION, "window", "payload")])
-_COMPARED = pa.schema([*_COLUMNS, *(BRONZE_ARROW.field(name) for name in ("header", "landed_at"))])
+_COLUMNS = (*SOURCE_LOCATION, "window", "payload")
+_COMPARED = (*_COLUMNS, "header", "landed_at")
 
 
 def with_damaged_given_up(lake: Lake, plan: SilverPlan) -> SilverPlan:

@@ -12,9 +12,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from assets.columns.bronze import BRONZE, BRONZE_ARROW
-from assets.control import accounting, decisions, progress
-from assets.control import compacted as bases
+from assets.columns import layers
+from assets.control import compacted, decisions, progress
 from assets.control.accounting import StoredAccount
 from assets.control.transactions import KnownBefore
 from assets.quarantine import records
@@ -66,19 +65,19 @@ class BronzeFiles:
         """All of their records, in this process."""
         found = []
         for one in self.files:
-            rows = self.table.read_file(one, BRONZE_ARROW.names)
-            found += conformed(rows, BRONZE_ARROW).combine_chunks().to_batches()
+            rows = self.table.read_file(one, layers.Bronze.schema.names)
+            found += conformed(rows, layers.Bronze.schema).combine_chunks().to_batches()
         return found
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """All of their records, for Spark to read."""
         if not self.files:
-            return spark.createDataFrame([], BRONZE)
+            return spark.createDataFrame([], layers.Bronze.spark)
         root = self.table.path
         paths = [f"{root}/{one.path}" for one in self.files]
-        records = spark.read.schema(BRONZE).option("basePath", root).parquet(*paths)
+        records = spark.read.schema(layers.Bronze.spark).option("basePath", root).parquet(*paths)
         # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
-        none = F.array().cast(BRONZE["headers"].dataType)
+        none = F.array().cast(layers.Bronze.spark["headers"].dataType)
         return records.withColumn("headers", F.coalesce("headers", none))
 
 
@@ -125,16 +124,15 @@ class SilverPlan:
         """
         judge = judged_by or lake
         feed = decisions.with_recorded(lake, feed)
-        bases_of = bases.compaction_watermark_facts(judge, feed)
+        watermarks = compacted.compaction_watermark_facts(judge, feed)
         if judged_by is None:
-            bases.refuse_altered_past(feed, bases_of)
+            compacted.refuse_altered_past(feed, watermarks)
         # Before the ledger: what bronze gets in between was then not derived, and is not taken for read.
         bronze = BronzeFiles.of(lake, feed, windows)
         silver, quarantine = (
             lake.in_process_table(layer, feed.name) for layer in (Layer.SILVER, Layer.QUARANTINE)
         )
-        compacted = judge.in_process_table(Layer.COMPACTED, feed.name) if bases_of else None
-        accounts = accounting.accounting_of(lake, feed)
+        accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
         is_transactional = FORMATS[feed.format].transactional
         transactions = KnownBefore.read(lake, feed, windows) if is_transactional else None
         doubtful = transactions.landed.doubtful if transactions else ()
@@ -145,9 +143,9 @@ class SilverPlan:
             records=bronze.records(),
             compaction_watermarks={
                 name: CompactionWatermark(tuple(one["log_position"]))
-                for name, one in bases_of.items()
+                for name, one in watermarks.items()
             },
-            compacted=compacted,
+            compacted=judge.in_process_table(Layer.COMPACTED, feed.name) if watermarks else None,
             is_proof=judged_by is not None,
             declared=progress.declarations(feed, {*windows, *doubtful}),
             silver=silver,
@@ -162,11 +160,6 @@ class SilverPlan:
     def landed(self) -> int:
         """How many records bronze has of these windows."""
         return sum(self.records.values())
-
-    @property
-    def may_be_written_in_process(self) -> bool:
-        """Whether these windows' rows can be replaced without Spark."""
-        return all(one.can_put(self.windows) for one in (self.silver, self.quarantine))
 
     @cached_property
     def others(self) -> Sequence[StoredAccount]:

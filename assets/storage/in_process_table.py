@@ -239,19 +239,19 @@ class InProcessTable:
             for file in self.files(asked):
                 yield self._rows(file, wanted, asked)
 
-    def batches(self, columns: pa.Schema, where: Where | None = None) -> Iterator[pa.Table]:
+    def batches(self, columns: Columns, where: Where | None = None) -> Iterator[pa.Table]:
         """``each``, some rows at a time: whoever has seen enough reads no more of them."""
-        asked = _lists(where)
+        wanted, asked = self._wanted(columns), _lists(where)
         with self._faults():
             for file in self.files(asked):
                 at, parquet = 0, self._parquet(file)
-                names = _stored(parquet, file, _names(columns, asked))
+                names = _stored(parquet, file, _names(wanted, asked))
                 for batch in parquet.iter_batches(
                     _BATCH, columns=names, use_threads=self._is_local
                 ):
-                    rows = self._whole(file, pa.Table.from_batches([batch]), columns.names, at)
+                    rows = self._whole(file, pa.Table.from_batches([batch]), wanted.names, at)
                     at += batch.num_rows
-                    yield delta_rs.conformed(_sifted(rows, file, asked), columns)
+                    yield delta_rs.conformed(_sifted(rows, file, asked), wanted)
 
     def read_file(
         self, file: DataFile, columns: Sequence[str], repeated: Sequence[str] = ()

@@ -13,9 +13,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from assets.columns import layers
+from assets.columns.layers import Columns
 from assets.executors import choice
 from assets.executors.choice import Choice
 from assets.storage.in_process_table import InProcessTable
@@ -62,6 +63,25 @@ class Layer(StrEnum):
     DRIFT = "drift"
     """What a stream had that the feed file did not declare, when a run first met it."""
 
+
+COLUMNS: Final[Mapping[Layer, type[Columns]]] = {
+    Layer.BRONZE: layers.Bronze,
+    Layer.SILVER: layers.Silver,
+    Layer.QUARANTINE: layers.Quarantine,
+    Layer.ACCOUNTING: layers.Accounting,
+    Layer.PROGRESS: layers.Progress,
+    Layer.TRANSACTIONS: layers.Transactions,
+    Layer.OFFSETS: layers.Offsets,
+    Layer.DECISIONS: layers.Decisions,
+    Layer.REPAIRED: layers.Repaired,
+    Layer.BASE: layers.Base,
+    Layer.COMPACTED: layers.Compacted,
+    Layer.LEDGER: layers.Ledger,
+    Layer.LANDED: layers.Landed,
+    Layer.RUNS: layers.Runs,
+    Layer.DRIFT: layers.Drift,
+}
+"""The columns of each table but gold's, which a feed declares."""
 
 _UNFIT: Final = re.compile(UNFIT_IN_TABLE_NAMES)
 
@@ -153,12 +173,9 @@ class Lake:
         parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
         return "/".join(parts)
 
-    def in_process_table(
-        self, layer: Layer, feed: str, table: str | None = None, *, columns: pa.Schema | None = None
-    ) -> InProcessTable:
-        """The table at ``path`` as it is now, for this process to read and write without a session.
-
-        ``columns``: those that Weir gives it, where they are its own and not of a feed's declaration.
-        """
+    def in_process_table(self, layer: Layer, feed: str, table: str | None = None) -> InProcessTable:
+        """The table at ``path`` as it is now, for this process to read and write without a session."""
         name = ".".join([layer, feed] + ([table] if table else []))
+        own = COLUMNS.get(layer)
+        columns = None if own is None else own.schema
         return InProcessTable.at(name, self.path(layer, feed, table), self.warehouse, columns)

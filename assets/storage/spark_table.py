@@ -247,22 +247,9 @@ class SparkTable:
         with self.commits():
             DeltaTable.forPath(self.spark, self.path).delete(condition)
 
-    def add_columns(self, kinds: Mapping[str, str]) -> None:
-        """Add columns of these types, null in all rows that are there."""
-        listed = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
-        with self.commits():
-            self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} ADD COLUMNS ({listed})")
-
     def count(self) -> int:
         """How many rows there are, by the table's own log."""
         return self.log().count()
-
-    def add_constraint(self, name: str, condition: str) -> None:
-        """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
-        with self.commits():
-            self.spark.sql(
-                f"ALTER TABLE delta.{quoted(self.path)} ADD CONSTRAINT {quoted(name)} CHECK ({condition})"
-            )
 
     def properties(self) -> dict[str, str]:
         """The table's own properties."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from assets.control.accounting import COLUMNS, accounting_of
+from assets.columns import layers
 from assets.gold import stored_by_spark, tables
 from assets.storage.lake import Lake, Layer
 from bench.made import drops, row
@@ -65,11 +65,11 @@ def write_accounts(lake: Lake, feed: Feed, table: Table, counts: Mapping[str, in
     """Write one row of the accounts per window; ``counts`` says how many changes each has brought."""
     accounts = []
     for window, count in counts.items():
-        account: dict[str, object] = dict.fromkeys(COLUMNS.names)
+        account: dict[str, object] = dict.fromkeys(layers.Accounting.schema.names)
         account |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(("records", "events", "changes"), count)
         account |= {"window": window, "table": table.name, "declared": table.name}
         account |= {"source_table": f"{drops.CATALOG}.{drops.SCHEMA}.{table.name}"}
         lists = ("undeclared_columns", "change_kinds", "segments", "snapshots", "trails", "falls")
         account |= {name: [] for name in (*lists, "stream_schemas")} | {"warnings": {}}
         accounts.append(account | {"declaration": feed_digest(feed, window)})
-    accounting_of(lake, feed).append(accounts)
+    lake.in_process_table(Layer.ACCOUNTING, feed.name).append(accounts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from assets.columns.silver import CHANGE
+from assets.columns import layers
 from bench.made import drops, row
 from bench.made.changes import BASE_LOG
 from bench.made.event_ids import event_id
@@ -67,7 +67,7 @@ def shaped(changes: DataFrame, feed: Feed, window: str) -> DataFrame:
         "ordinal": F.lit(0),
     }
     columns = []
-    for field in CHANGE.fields:
+    for field in layers.Silver.spark.fields:
         known = field.name in changes.columns
         value = F.col(field.name) if known else facts.get(field.name, F.lit(None))
         columns.append(value.cast(field.dataType).alias(field.name))

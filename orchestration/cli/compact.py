@@ -52,7 +52,7 @@ def compact_one(lake: Lake, feed: Feed, answer: Answer, *, dry_run: bool) -> Non
             answer.lines(compaction_lines(feed.name, done, dry_run=dry_run))
             tables.append(compaction_facts(done))
     finally:
-        for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
+        for line in stopped_in_words(discovered_tables.made_and_stopped(lake, feed).stopped):
             answer.line(f"not compacted, because gold cannot be made: {line}")
             skipped.append(line)
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import yaml
 
-from assets.columns import descriptions
 from assets.gold.tables import mirrors
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import session
@@ -16,7 +15,16 @@ from orchestration.console import put_file
 from transforms.column_types.registry import column_type
 from transforms.feed.feed import Feed, Table, WindowSize
 from transforms.feed.names import HISTORY
-from transforms.gold.columns import COPY, EVENT_AT, EVENT_ID, KEY, LOG_POSITION, RESET
+from transforms.gold.columns import (
+    COPY,
+    EVENT_AT,
+    EVENT_ID,
+    KEY,
+    LOG_POSITION,
+    RESET,
+    ROW_SENTENCES,
+    VERSION_SENTENCES,
+)
 
 FRESHNESS: Final[dict[WindowSize, dict[str, dict[str, object]]]] = {
     "hour": {
@@ -94,7 +102,7 @@ def tables_of(lake: Lake, feed: Feed, table: Table, name: str) -> Iterator[dict[
                 ],
                 *[
                     {"name": column, "description": text}
-                    for column, text in descriptions.HISTORY.items()
+                    for column, text in VERSION_SENTENCES.items()
                 ],
             ],
         }
@@ -123,6 +131,6 @@ def declared(table: Table) -> Iterator[dict[str, Any]]:
 
 def own(table: Table) -> Iterator[dict[str, Any]]:
     """Weir's columns of gold."""
-    for name, text in descriptions.GOLD.items():
+    for name, text in ROW_SENTENCES.items():
         if name not in (KEY, COPY) or not table.key:
             yield {"name": name, "data_type": _OWN_TYPES[name], "description": text}

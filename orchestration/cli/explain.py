@@ -22,7 +22,7 @@ def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bo
     """Print the story of one key; returns the exit code: 0, or 1 where nothing is known of it."""
     feed, lake = session.reached_feed(place, feed_name)
     tables = gold_tables.mirrors(lake, feed)
-    if stopped := discovered_tables.stopped(lake, feed).get(table_name):
+    if stopped := discovered_tables.made_and_stopped(lake, feed).stopped.get(table_name):
         raise stopped.fault
     if table_name not in tables:
         hint = did_you_mean(table_name, tables)

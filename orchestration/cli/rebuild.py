@@ -56,7 +56,7 @@ def rebuild_in(lake: Lake, feed: Feed, answer: Answer | None = None) -> int:
             answer.line(f"gold.{feed.name}.{written.name}: {counted(written.rows, 'row')}")
             sizes = {"rows": written.rows, "tombstones": written.tombstones}
             tables.append({"table": written.name, **sizes})
-    stopped = stopped_in_words(discovered_tables.stopped(lake, feed))
+    stopped = stopped_in_words(discovered_tables.made_and_stopped(lake, feed).stopped)
     for line in stopped:
         answer.line(f"gold is unchanged for {line}")
     if stopped:

@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import SILVER_ARROW
 from assets.control import accounting, decisions
 from assets.control.choice import Choice, Listed
 from assets.gold import held_losses, tables
@@ -134,12 +132,15 @@ def held(lake: Lake, feed: Feed) -> list[HeldDelete]:
     return sorted(found, key=lambda one: (one.windows, one.event_id, one.table))
 
 
-_READ = pa.schema(
-    [
-        SILVER_ARROW.field(name)
-        for name in ("window", "table", "operation", "effect", "scope", "event_id", "event_at")
-    ]
-    + [SILVER_ARROW.field(name) for name in SOURCE_LOCATION]
+_READ = (
+    "window",
+    "table",
+    "operation",
+    "effect",
+    "scope",
+    "event_id",
+    "event_at",
+    *SOURCE_LOCATION,
 )
 
 
@@ -172,7 +173,7 @@ def held_by_gold(lake: Lake, feed: Feed) -> list[HeldDelete]:
 def _without_any(lake: Lake, feed: Feed) -> set[str]:
     """The windows whose accounting says that they hold no delete: their silver need not be read."""
     counts = defaultdict[str, int](int)
-    accounts = accounting.accounting_of(lake, feed)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
     for row in accounts.rows(["window", "held", "declaration"]):
         if row["declaration"] != accounting.ANNOUNCED:
             counts[row["window"]] += row["held"]

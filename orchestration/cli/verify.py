@@ -88,7 +88,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
         else:
             differs = differs or bool(certificate.differing)
             answer.lines(certificate_lines(feed, certificate))
-    stopped = stopped_in_words(discovered_tables.stopped(lake, feed))
+    stopped = stopped_in_words(discovered_tables.made_and_stopped(lake, feed).stopped)
     for line in stopped:
         answer.line(f"  not proved, because gold cannot be made: {line}")
     if differs or stopped or not_proved:

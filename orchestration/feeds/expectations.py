@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, get_args
 
-from assets.columns.silver import CHANGE
+from assets.columns import layers
 from orchestration.feeds.faults import Unfit
 from transforms.feed.feed import (
     DeclaredExpectation,
@@ -107,7 +107,7 @@ def check_suites(feed: Feed) -> None:
 def _columns(feed: Feed, suite: DeclaredSuite) -> Sequence[str] | None:
     """The columns of the suite's table; None where it may have others, too."""
     if suite.table is None:
-        return CHANGE.names
+        return [*layers.Silver.sentences]
     table: Table = feed.tables[suite.table]
     if table.policies.add_column == "evolve":
         return None

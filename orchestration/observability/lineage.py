@@ -28,8 +28,7 @@ from openlineage.client.facet_v2 import (
 )
 from pyspark.sql import types as T
 
-from assets.columns.bronze import BRONZE
-from assets.columns.silver import CHANGE, QUARANTINE
+from assets.columns import layers
 from assets.control import discovered_tables
 from assets.feed_assets import feed_key
 from assets.gold.asset import lineage_of
@@ -177,13 +176,15 @@ def flow_of(lake: Lake, feed: Feed, layer: str) -> Flow:
     """What the step that makes this layer reads and writes."""
     if layer == "bronze":
         landings = [InputDataset(*one) for one in _landing(feed)]
-        return Flow(landings, [_table(lake, feed, Layer.BRONZE, BRONZE)])
+        return Flow(landings, [_table(lake, feed, Layer.BRONZE, layers.Bronze.spark)])
     if layer == "silver":
-        outputs = [(Layer.SILVER, CHANGE), (Layer.QUARANTINE, QUARANTINE)]
+        outputs = [(Layer.SILVER, layers.Silver.spark), (Layer.QUARANTINE, layers.Quarantine.spark)]
         return Flow(
             [_input(lake, feed, Layer.BRONZE)], [_table(lake, feed, *one) for one in outputs]
         )
-    tables = feed.tables if layer == "gold" else discovered_tables.discovered(lake, feed)
+    tables = (
+        feed.tables if layer == "gold" else discovered_tables.made_and_stopped(lake, feed).described
+    )
     gold = [_gold(lake, feed, table) for table in tables.values()]
     return Flow([_input(lake, feed, Layer.SILVER)], gold)
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from assets.control import accounting, progress, run_history
+from assets.control import run_history
 from assets.control.run_history import EndedRun, TableSize
 from assets.storage.lake import Lake, Layer
 from orchestration.observability.run_tags import windows_of_run
@@ -60,9 +60,7 @@ def metrics_of(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInst
     """The metrics of a run that is over, or as good as."""
     stats = instance.get_run_step_stats(ended.run)
     begun = [one.start_time for one in stats if one.start_time is not None]
-    in_gold = lake.in_process_table(Layer.PROGRESS, feed.name, columns=progress.PROGRESS).rows(
-        ["window"]
-    )
+    in_gold = lake.in_process_table(Layer.PROGRESS, feed.name).rows(["window"])
     newest = max((row["window"] for row in in_gold), default=None)
     return RunMetrics(
         feed=feed.name,
@@ -87,7 +85,7 @@ def metrics_of(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInst
 
 def _events(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int]:
     names = ("events", *OUTCOMES)
-    accounts = accounting.accounting_of(lake, feed)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
     rows = accounts.rows(["window", *names], {"window": windows})
     return {name: sum(row[name] for row in rows) for name in names}
 

@@ -210,7 +210,7 @@ def due(lake: Lake, feed: Feed) -> Plan:
 
 def due_as_noted(lake: Lake, feed: Feed) -> Plan:
     """``due`` in less time, from the ledger alone: what bronze has and its ledger does not is taken for new."""
-    offsets = ledger.noted_offsets(lake, feed) if feed.reads_topics else {}
+    offsets = ledger.offsets_in(ledger.noted_contents(lake, feed)) if feed.reads_topics else {}
     return _due(lake, feed, ledger.noted_objects(lake, feed), offsets)
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assets.control import accounting
 from assets.silver.checks import lines_to_paste
-from assets.storage.lake import Lake
+from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -40,7 +39,7 @@ def still_waiting(lake: Lake, feed: Feed, feeds: Path) -> Iterator[str]:
 
 
 def _accounts(lake: Lake, feed: Feed) -> list[dict[str, Any]]:
-    accounts = accounting.accounting_of(lake, feed)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
     return accounts.rows(["window", "source_table", "declared", "changes", "events"])
 
 

@@ -152,7 +152,12 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     assert names(lake, feed) == {20: "n2", 3: None, 4: "n4"}
     tombstones = lake.table(Layer.GOLD, "zoo", "pets__tombstones").read().collect()
     assert {row["id"] for row in tombstones} == {1, 2}
-    assert (done.changes, done.in_gold_already, done.keys, done.keys_with_late_events) == (
+    assert (
+        done.metrics.deliveries,
+        done.metrics.repeats,
+        done.metrics.keys,
+        done.metrics.keys_with_late_events,
+    ) == (
         4,
         1,
         4,
@@ -161,7 +166,7 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     # The same window again is no news: not one row is written.
     again = apply.apply(lake, feed, PETS, ["2025-11-20T04"])
     # The last event of each key came again, and one that is older than it.
-    assert (again.in_gold_already, again.superseded, again.keys) == (4, 0, 0)
+    assert (again.metrics.repeats, again.metrics.superseded, again.metrics.keys) == (4, 0, 0)
     assert (again.rows, again.tombstones) == (3, 2)
 
 

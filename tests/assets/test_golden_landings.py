@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from assets.columns.silver import CHANGE, QUARANTINE
+from assets.columns import layers
 from assets.control.progress import declarations
 from assets.executors import spark
 from assets.executors.choice import SPARK
@@ -140,8 +140,10 @@ def compare(given: Laid, lake: Lake, cut: list[Row], broken: Mapping[str, int]) 
         ]
         refused = [{**row, "feed": given.feed.name} for row in outcome.quarantine]
         of_window = found.windows[window]
-        assert of_window.changes == [{name: row[name] for name in CHANGE.names} for row in changes]
-        assert of_window.quarantine == only(refused, QUARANTINE.names)
+        assert of_window.changes == [
+            {name: row[name] for name in layers.Silver.schema.names} for row in changes
+        ]
+        assert of_window.quarantine == only(refused, layers.Quarantine.schema.names)
         declared = declarations(given.feed, [window])
         assert of_window.accounts == stored_accounts(given.feed, declared, outcome.accounts)
     assert broken["accounting_is_exact"] == broken["no_null_key"] == 0

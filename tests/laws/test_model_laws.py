@@ -150,7 +150,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     # What is in gold comes once more: nothing of it is late, and there is nothing to write.
     before = commits(lake, feed)
     for one in apply.apply_tables(lake, feed, [*feed.tables.values()], WINDOWS):
-        assert (one.table.name, one.done.keys, one.done.keys_with_late_events) == (
+        assert (one.table.name, one.done.metrics.keys, one.done.metrics.keys_with_late_events) == (
             one.table.name,
             0,
             0,

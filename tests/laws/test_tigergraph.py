@@ -16,8 +16,8 @@ from random import Random
 import pyarrow as pa
 import pytest
 
+from assets.columns import layers
 from assets.columns import silver as silver_rows
-from assets.columns.silver import SILVER_ARROW
 from assets.executors.in_process import InProcess
 from assets.gold.fold import TableFold
 from assets.onboarding.preview import InMemory
@@ -49,7 +49,9 @@ class Lake:
         """Bring these windows to silver, and no further."""
         for window in windows:
             rows = pa.Table.from_pylist(list(self.windows[window]), schema=OUTPUT)
-            self.silver[window] = silver_rows.written_in_process(rows, self.feed, SILVER_ARROW)
+            self.silver[window] = silver_rows.written_in_process(
+                rows, self.feed, layers.Silver.schema
+            )
 
     def run(self, windows: Sequence[str]) -> None:
         """Bring these windows to all gold tables."""

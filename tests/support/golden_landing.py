@@ -10,7 +10,6 @@ import dagster as dg
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from assets.control import accounting
 from assets.feed_assets import feed_key
 from assets.storage.lake import Lake, Layer
 from orchestration import definitions
@@ -102,7 +101,7 @@ def made(lake: Lake, feed: Feed) -> Made:
         found[str(row["window"])].changes.append({**row, **as_maps(row)})
     for row in rows_of(lake, Layer.QUARANTINE, feed):
         found[str(row["window"])].quarantine.append(row)
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).rows()
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows()
     for row in sorted(accounts, key=lambda one: [one[name] or "" for name in AccountKey._fields]):
         found[str(row["window"])].accounts.append(row)
     for outcome in found.values():

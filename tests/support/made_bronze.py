@@ -8,13 +8,15 @@ import pyarrow as pa
 from deltalake import write_deltalake
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets.columns.bronze import BRONZE
+from assets.columns import layers
 from assets.storage import delta_rs
 from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
 
 NOON = datetime(2025, 11, 20, 12, tzinfo=UTC)
-COLUMNS = pa.schema([one.with_nullable(True) for one in to_arrow_schema(BRONZE, timezone="UTC")])
+COLUMNS = pa.schema(
+    [one.with_nullable(True) for one in to_arrow_schema(layers.Bronze.spark, timezone="UTC")]
+)
 
 Object = tuple[str, str, str, int]
 """Window, name, generation, and how many records."""

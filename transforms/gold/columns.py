@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from transforms.feed.feed import Table
 
 LOG_POSITION, EVENT_ID, EVENT_AT = "_weir_log_position", "_weir_event_id", "_weir_event_at"
@@ -19,6 +22,35 @@ FROM_AT, TO_AT = "_weir_valid_from_at", "_weir_valid_to_at"
 BEGAN_BY, ENDED_BY = "_weir_began_by", "_weir_ended_by"
 OF_VERSION = (VALID_FROM, VALID_TO, FROM_AT, TO_AT, BEGAN_BY, ENDED_BY)
 """Positions, times (UTC) and identities of the changes that began and ended a version; null while it has not ended."""
+
+Described = Mapping[str, str]
+"""A sentence on each column, for whoever queries the tables."""
+
+ROW_SENTENCES: Final[Described] = {
+    KEY: "Only in a table without a key: the row's values as texts.",
+    COPY: "Only in a table without a key: which of several equal rows this is.",
+    LOG_POSITION: "Where the row's last change stands in the source.",
+    EVENT_ID: "The id of the last change of the row.",
+    EVENT_AT: "When the source made that change (UTC).",
+    RESET: "A change that stands before this position cannot change the row any more.",
+}
+
+TOMBSTONE_SENTENCES: Final[Described] = {
+    KEY: ROW_SENTENCES[KEY],
+    LOG_POSITION: "Where the delete stands in the source; of several tombstones of a key the newest counts.",
+    EVENT_ID: "Which event the delete was.",
+    EVENT_AT: ROW_SENTENCES[EVENT_AT],
+    RESET: "A change that stands before this position cannot bring the row back.",
+}
+
+VERSION_SENTENCES: Final[Described] = {
+    VALID_FROM: "The position of the change that began the version.",
+    VALID_TO: "The position of the change that ended it; null while it is current.",
+    FROM_AT: "When the source made the change that began it (UTC).",
+    TO_AT: "When the source made the change that ended it (UTC).",
+    BEGAN_BY: "Which event began it.",
+    ENDED_BY: "Which event ended it.",
+}
 
 
 def key_columns(table: Table) -> tuple[str, ...]:

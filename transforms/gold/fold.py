@@ -130,7 +130,10 @@ class Fold:
             # The old key's row has been filled in by then (``key_changes``, docs/change_model.md).
             return State("replace", after, 1, _last(change))
         if effect == "remove_if":
-            if state.effect == "remove" or self._matches(state, change):
+            has_values = all(
+                state.columns.get(name) == value for name, value in change.before.items()
+            )
+            if state.effect == "remove" or has_values:
                 return State("remove", {}, 0, _last(change), state.reset)
             return State(state.effect, state.columns, 1, _last(change), state.reset)
         return self._updated(state, change)
@@ -178,10 +181,6 @@ class Fold:
         # What an update makes of a row that is gone is no whole row, whatever lies before the delete.
         reset = change.log_position if is_whole else None if is_new else state.reset
         return State("replace" if is_new else state.effect, columns, 1, _last(change), reset)
-
-    def _matches(self, state: State, change: Change) -> bool:
-        """True where the row has the values that a conditional remove names."""
-        return all(state.columns.get(name) == value for name, value in change.before.items())
 
 
 def _last(change: Change) -> Last:

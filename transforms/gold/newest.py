@@ -57,7 +57,8 @@ def whole_keys(
     for batch in rest:
         if not batch.num_rows:
             continue
-        begin = _last_key_begins(batch, parts)
+        ends = _keys_end(batch, parts)
+        begin = 0 if len(ends) == 1 else int(ends[-2]) + 1
         continues = bool(held) and _is_one_key(held[-1], batch, parts)
         if begin == 0 and (continues or not held):
             held.append(batch)
@@ -126,11 +127,6 @@ def _keys_end(batch: pa.RecordBatch, parts: int) -> Numbers:
     return np.append(np.flatnonzero(differs), count - 1)
 
 
-def _last_key_begins(batch: pa.RecordBatch, parts: int) -> int:
-    ends = _keys_end(batch, parts)
-    return 0 if len(ends) == 1 else int(ends[-2]) + 1
-
-
 def _is_one_key(before: pa.RecordBatch, after: pa.RecordBatch, parts: int) -> bool:
     """Whether the last row of one batch and the first of the other are of one key."""
     one, other = before.column("key")[-1].as_py(), after.column("key")[0].as_py()
@@ -182,7 +178,7 @@ class Newest:
 
         The batch holds all rows of its keys, each key's in the order of ``what`` and ``log_position``.
         """
-        positions = _positions_of(batch)
+        positions = _matrix(batch.column("log_position"), None)
         table, full_rebuild = self.given.table, self.given.full_rebuild
         if positions is None or _parts_of(batch, len(table.key)) is None:
             return None, batch
@@ -458,11 +454,6 @@ def _less(ones: Numbers, others: Numbers) -> Numbers:
     return less
 
 
-def _positions_of(batch: pa.RecordBatch) -> Numbers | None:
-    """The positions as rows of numbers, as long as the first one; None where there is none."""
-    return _matrix(batch.column("log_position"), None)
-
-
 def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Numbers, Numbers]:
     """The reset positions as rows of numbers, and of each whether it has so many."""
     column = batch.column("reset")
@@ -473,6 +464,7 @@ def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Numbers, Numbers]:
 
 
 def _matrix(column: pa.ListArray, width: int | None) -> Numbers | None:
+    """Positions as rows of numbers, as long as the first one or as ``width``; None where there is none."""
     offsets = column.offsets.to_numpy()
     sizes = np.diff(offsets)
     width = int(sizes[0]) if width is None else width

@@ -156,7 +156,7 @@ _STATE = pa.struct(
     [("effect", pa.string()), ("columns", IMAGE), ("copies", pa.int64()), ("last", _LAST)]
 )
 BASE_ROWS = pa.schema([("key", TEXTS), ("streams", TEXTS), ("state", _STATE)])
-"""One row per key that is present: the columns of ``assets.control.compacted.BASE`` that are about the key."""
+"""One row per key that is present: the columns of ``assets.columns.layers.Base`` that are about the key."""
 
 _BATCH_ROWS = 10_000
 

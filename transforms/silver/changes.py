@@ -24,11 +24,11 @@ Texts = Mapping[str, str | None]
 class Row:
     """One row on its way to silver or to quarantine.
 
-    The fields are the columns of silver and of quarantine (``CHANGE`` and ``QUARANTINE`` in
-    ``assets/columns/silver.py``), and these: ``fault``: why the row goes into quarantine; None for a row of silver.
-    ``payload``: the record's bytes, where the row is quarantined or may still be (too late). ``kept_as``: how the row
-    is counted where silver keeps it. ``facts``: what the window's accounting needs besides counts, as JSON; None for
-    most rows. ``segment``: as in ``Event``. ``is_first``: whether it is the first row of its bronze record.
+    The fields are the columns of silver and of quarantine (``assets/columns/layers.py``), and these: ``fault``: why the
+    row goes into quarantine; None for a row of silver. ``payload``: the record's bytes, where the row is quarantined or
+    may still be (too late). ``kept_as``: how the row is counted where silver keeps it. ``facts``: what the window's
+    accounting needs besides counts, as JSON; None for most rows. ``segment``: as in ``Event``. ``is_first``: whether it
+    is the first row of its bronze record.
     """
 
     window: str

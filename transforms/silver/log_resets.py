@@ -12,19 +12,19 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from transforms.change import SNAPSHOT, STREAM, LogPosition, partition_of
-from transforms.moments import moment_of
+from transforms.moments import microseconds_of, moment_of
 from transforms.silver import snapshots, trails
 from transforms.silver.accounting import LATEST, Account
 from transforms.silver.trails import MIN_CHANGES, Fallen
 
 
-def falls(accounts: Iterable[Account]) -> list[Account]:
+def falls(accounts: Iterable[Mapping[str, Any]]) -> list[Account]:
     """One entry for each log file whose newest change was made, and read, before a change of a lower-numbered file.
 
     Its keys: ``table``, ``epoch``, ``segment`` (the log file's number), ``newest`` (the time of the file's newest
-    change) and ``newest_before`` (the newest time in files with lower numbers); both in microseconds since 1970. Of all
-    log files of the table: ``begins``, from which time on changes are of the new log, and ``window``, the first that
-    has any; ``declared``: the feed file's name of the table.
+    change) and ``newest_before`` (the newest time in files with lower numbers). Of all log files of the table:
+    ``begins``, from which time on changes are of the new log, and ``window``, the first that has any; ``declared``: the
+    feed file's name of the table. Times are in UTC.
 
     A log that was reset starts with low numbers again while time goes on: the order of events is then unknown. Both
     times must fall. A statement that began before its log file did is a little older than the file before it says, but
@@ -33,8 +33,8 @@ def falls(accounts: Iterable[Account]) -> list[Account]:
     newest: dict[tuple[str, int], dict[int, tuple[int, int]]] = defaultdict(dict)
     accounts = [*accounts]
     for account in accounts:
-        for epoch, segment, made, read in account["segments"]:
-            of_log = newest[account["table"] or "", epoch or 0]
+        for epoch, segment, made, read in _segments_of(account):
+            of_log = newest[account["table"] or "", epoch]
             seen = (made, -LATEST if read is None else -read)
             of_log[segment] = max(seen, of_log.get(segment, seen))
     found = []
@@ -45,18 +45,27 @@ def falls(accounts: Iterable[Account]) -> list[Account]:
             window, declared = _new_log(accounts, table, epoch, ended)
             begins = {"begins": ended + 1, "window": window, "declared": declared}
             found += [{**fall, **begins} for fall in fallen]
-    return found
+    times = ("newest", "newest_before", "begins")
+    return [{**fall, **{name: moment_of(fall[name]) for name in times}} for fall in found]
+
+
+def _segments_of(account: Mapping[str, Any]) -> Iterator[tuple[int, int, int, int | None]]:
+    """Epoch and number of each log file, and its times in microseconds since 1970."""
+    for one in account["segments"]:
+        made, read = (microseconds_of(one[name]) for name in ("event_at", "extracted_at"))
+        assert made is not None  # else nothing is known of the file
+        yield one["epoch"] or 0, one["segment"], made, read
 
 
 def _new_log(
-    accounts: Iterable[Account], table: str, epoch: int, ended: int
+    accounts: Iterable[Mapping[str, Any]], table: str, epoch: int, ended: int
 ) -> tuple[str, str | None]:
     """The first window with changes of a log that began when another one had ended, and the table's declared name."""
     return min(
         (str(account["window"]), account["declared"])
         for account in accounts
         if (account["table"] or "") == table
-        and any((one[0] or 0) == epoch and one[2] > ended for one in account["segments"])
+        and any(of == epoch and made > ended for of, _, made, _ in _segments_of(account))
     )
 
 

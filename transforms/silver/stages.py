@@ -238,7 +238,8 @@ class Commits:
         """One row per such transaction, from ``transaction`` and ``part`` of ``ROWS``, sorted by the first."""
         found: list[tuple[bytes, list[int]]] = []
         for packed, parts in groupby(_parts(batches), key=lambda one: one[0]):
-            commit = transactions.commit_within(transaction_part(part) for _, part in parts)
+            events = (transaction_part(part) for _, part in parts)
+            commit = transactions.state_of("", events, None).commit
             if commit is not None:
                 found.append((packed, list(commit)))
             if len(found) >= _COMMIT_ROWS:

@@ -44,11 +44,6 @@ class TransactionState(NamedTuple):
     first_at: int | None
 
 
-def commit_within(events: Iterable[TransactionEvent]) -> LogPosition | None:
-    """The position of the commit, where these events of one window are the whole transaction; else None."""
-    return state_of("", events, None).commit
-
-
 def state_of(
     name: str, events: Iterable[TransactionEvent], unread: Sequence[str] | None
 ) -> TransactionState:

@@ -5,29 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from assets.columns import bronze, descriptions, silver
-from assets.control import (
-    accounting,
-    compacted,
-    decisions,
-    ledger,
-    progress,
-    run_history,
-    transactions,
-    yugabyte_checkpoints,
-)
-from assets.quarantine import records
 from assets.storage import lake
-from assets.storage.lake import Layer
+from assets.storage.lake import COLUMNS, Layer
 from docs.site.reference.markdown import code, page, prose, table
 from transforms.feed.feed import Table
+from transforms.gold import columns as columns_of_gold
 from transforms.gold import folded_rows
 
 INTRO = """Every table that Weir writes is a Delta table at `<warehouse>/<layer>/<feed>`, in gold at
@@ -36,26 +24,6 @@ are Spark's."""
 
 OF_GOLD: Final = """The columns that the feed declares, in the declared types, and these of Weir's own:
 """
-
-Schema: TypeAlias = pa.Schema | T.StructType
-SMALL: Final[Mapping[Layer, tuple[Schema, descriptions.Described]]] = {
-    Layer.BRONZE: (bronze.BRONZE, descriptions.BRONZE),
-    Layer.SILVER: (silver.CHANGE, descriptions.SILVER),
-    Layer.QUARANTINE: (silver.QUARANTINE, descriptions.QUARANTINE),
-    Layer.ACCOUNTING: (accounting.COLUMNS, descriptions.ACCOUNTING),
-    Layer.PROGRESS: (progress.PROGRESS, descriptions.PROGRESS),
-    Layer.TRANSACTIONS: (transactions.OPEN_EVENTS, descriptions.TRANSACTIONS),
-    Layer.OFFSETS: (yugabyte_checkpoints.OFFSETS, descriptions.OFFSETS),
-    Layer.DECISIONS: (decisions.DECISIONS, descriptions.DECISIONS),
-    Layer.REPAIRED: (records.REPAIRED, descriptions.REPAIRED),
-    Layer.BASE: (compacted.BASE, descriptions.BASE),
-    Layer.COMPACTED: (compacted.IDENTITIES, descriptions.COMPACTED),
-    Layer.LEDGER: (ledger.LEDGER, descriptions.LEDGER),
-    Layer.RUNS: (run_history.RUNS, descriptions.RUNS),
-    Layer.DRIFT: (run_history.DRIFT, descriptions.DRIFT),
-    Layer.LANDED: (progress.LANDED, descriptions.LANDED),
-}
-"""The schema and the sentences of each layer but gold."""
 
 _DECLARED: Final = "declared"
 _PLAIN: Final = Table(_DECLARED, (_DECLARED,), {_DECLARED: "string"}, (_DECLARED,))
@@ -71,21 +39,31 @@ def of_layer(layer: Layer) -> Iterator[str]:
     """The sections of a layer."""
     intro = prose(sentences()[layer.name]) + "\n"
     if layer is not Layer.GOLD:
-        yield "\n".join([f"## {code(f'{layer}.<feed>')}\n", intro, columns(*SMALL[layer])])
+        own = COLUMNS[layer]
+        title = f"## {code(f'{layer}.<feed>')}\n"
+        yield "\n".join([title, intro, columns(own.schema, own.sentences)])
         return
     for suffix, schema, described in of_gold():
         title = f"## {code(f'gold.<feed>.<table>{suffix}')}\n"
         yield "\n".join([title, "" if suffix else intro, OF_GOLD, columns(schema, described)])
 
 
-def of_gold() -> Iterator[tuple[str, Schema, descriptions.Described]]:
+def of_gold() -> Iterator[tuple[str, pa.Schema, columns_of_gold.Described]]:
     """The tables of gold, with Weir's own columns: those of a table without a key are among them."""
-    yield "", folded_rows.rows_schema(_KEYLESS).remove(0), descriptions.GOLD
-    yield "__tombstones", folded_rows.tombstones_schema(_KEYLESS), descriptions.TOMBSTONES
-    yield "__history", folded_rows.versions_schema(_PLAIN).remove(0), descriptions.HISTORY
+    yield "", folded_rows.rows_schema(_KEYLESS).remove(0), columns_of_gold.ROW_SENTENCES
+    yield (
+        "__tombstones",
+        folded_rows.tombstones_schema(_KEYLESS),
+        columns_of_gold.TOMBSTONE_SENTENCES,
+    )
+    yield (
+        "__history",
+        folded_rows.versions_schema(_PLAIN).remove(0),
+        columns_of_gold.VERSION_SENTENCES,
+    )
 
 
-def columns(schema: Schema, described: descriptions.Described) -> str:
+def columns(schema: pa.Schema, described: columns_of_gold.Described) -> str:
     """The columns of a table."""
     rows = [
         # With blanks, so that a browser may break the line of a long type.
@@ -95,11 +73,9 @@ def columns(schema: Schema, described: descriptions.Described) -> str:
     return table(["column", "type", "means"], rows)
 
 
-def kinds(schema: Schema) -> Iterator[tuple[str, str]]:
+def kinds(schema: pa.Schema) -> Iterator[tuple[str, str]]:
     """Each column with its type."""
-    if isinstance(schema, pa.Schema):
-        schema = from_arrow_schema(schema)
-    for field in schema.fields:
+    for field in from_arrow_schema(schema).fields:
         yield field.name, field.dataType.simpleString()
 
 

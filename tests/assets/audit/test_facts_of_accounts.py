@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from assets.audit import feed_report, status
-from assets.columns.silver import SILVER_ARROW
-from assets.control import accounting
+from assets.columns import layers
 from assets.storage.in_process_table import DataFile, InProcessTable
 from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
@@ -28,7 +27,9 @@ WINDOWS = windows_between("2025-11-01T00", "2025-11-04T23", "hour")
 
 def drawn(rng: Random, window: str) -> dict[str, Any]:
     """An account of a window, of a table that may have no name."""
-    counts = {one.name: rng.randrange(3) for one in accounting.COLUMNS if one.type == pa.int64()}
+    counts = {
+        one.name: rng.randrange(3) for one in layers.Accounting.schema if one.type == pa.int64()
+    }
     table = rng.choice(["pets", "", None])
     warnings = {
         word: rng.randrange(5) for word in rng.sample(["odd", "far", "old"], rng.choice([0, 2]))
@@ -47,7 +48,7 @@ def drawn(rng: Random, window: str) -> dict[str, Any]:
 def written(lake: Lake, windows: list[str]) -> list[dict[str, Any]]:
     rng = Random(17)
     rows = [drawn(rng, window) for window in windows for _ in range(3)]
-    table = lake.in_process_table(Layer.ACCOUNTING, "zoo", columns=accounting.COLUMNS)
+    table = lake.in_process_table(Layer.ACCOUNTING, "zoo")
     table.append(rows[::2])
     table.append(rows[1::2])
     return rows
@@ -91,7 +92,7 @@ def test_a_report_opens_as_many_files_of_silver_as_it_shows_windows(
     written(lake, windows)
     rows = [{"window": window, "operation": "insert"} for window in windows]
     lake.in_process_table(Layer.SILVER, "zoo").append(
-        pa.Table.from_pylist(rows, schema=SILVER_ARROW), ["window"]
+        pa.Table.from_pylist(rows, schema=layers.Silver.schema), ["window"]
     )
     opened: list[str] = []
     read = InProcessTable.read_file

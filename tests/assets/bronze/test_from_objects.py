@@ -34,13 +34,13 @@ def test_a_drop_that_was_overwritten_before_it_was_read_holds_nothing_back(lake:
     made_bronze.append(lake, FEED, (LATER, "b", "g2", 1))
     there = {(LATER, "b", "g2"), (LATER, "c", "g1")}
     progress.forget_unreadable(lake, FEED, there)
-    landed = lake.in_process_table(Layer.LANDED, "zoo", columns=progress.LANDED).rows()
+    landed = lake.in_process_table(Layer.LANDED, "zoo").rows()
     assert [tuple(row.values()) for row in landed] == [
         (NOON, "a", "g1"), (LATER, "b", "g2"), (LATER, "c", "g1"),
     ]  # fmt: skip
     # The third object is gone from the landing, too.
     progress.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
-    landed = lake.in_process_table(Layer.LANDED, "zoo", columns=progress.LANDED).rows()
+    landed = lake.in_process_table(Layer.LANDED, "zoo").rows()
     assert {row["object"] for row in landed} == {"a", "b"}
 
 

@@ -14,7 +14,6 @@ import pytest
 from deltalake import DeltaTable
 
 from assets.control import ledger
-from assets.control.ledger import LEDGER, BronzeLog
 from assets.landing.kafka_offsets import Partition, Range
 from assets.storage import delta_rs
 from assets.storage.in_process_table import DataFile, InProcessTable
@@ -96,7 +95,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def ledger_rows(lake: Lake) -> pa.Table:
-    return lake.in_process_table(Layer.LEDGER, "zoo", columns=LEDGER).read()
+    return lake.in_process_table(Layer.LEDGER, "zoo").read()
 
 
 def test_nothing_is_held_where_nothing_was_read(lake: Lake) -> None:
@@ -136,7 +135,7 @@ def test_each_commit_is_looked_at_once_and_bronze_is_not_read_again(
 def test_catching_up_with_nothing_new_commits_nothing(lake: Lake) -> None:
     append(lake, (EARLY, "a.json", "1", 3))
     ledger.catch_up(lake, ZOO)
-    table = ledger.ledger_of(lake, ZOO)
+    table = lake.in_process_table(Layer.LEDGER, ZOO.name)
     assert table.version == 0
     ledger.catch_up(lake, ZOO)
     assert table.now().version == 0
@@ -184,7 +183,7 @@ def test_a_writer_that_is_forestalled_goes_on_as_if_it_had_written(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append(lake, (EARLY, "a.json", "1", 3))
-    table, held = ledger.ledger_of(lake, ZOO), ledger.bronze_contents
+    table, held = lake.in_process_table(Layer.LEDGER, ZOO.name), ledger.bronze_contents
 
     def held_while_another_catches_up(of: Lake, feed: Feed) -> ledger.BronzeContents:
         found = held(of, feed)
@@ -252,7 +251,10 @@ def test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds(
 ) -> None:
     monkeypatch.setattr(ledger, "STEPS", 4)
     rng = Random(f"ledger {SEED} {number}")
-    table, place = ledger.ledger_of(lake, ZOO), Path(lake.path(Layer.LEDGER, "zoo"))
+    table, place = (
+        lake.in_process_table(Layer.LEDGER, ZOO.name),
+        Path(lake.path(Layer.LEDGER, "zoo")),
+    )
     folder, kept = Path(lake.path(Layer.BRONZE, "zoo")), Path(lake.warehouse, "kept")
     stale: list[pa.Table] = []
     append(lake, (EARLY, "first.json", "1", 1))
@@ -316,7 +318,6 @@ def test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds(
     for step in rng.choices([*steps], [*steps.values()], k=50):
         step()
         assert in_ledger(lake) == there(lake)
-    log = BronzeLog.opened(lake, ZOO)
-    assert log is not None
+    log = lake.in_process_table(Layer.BRONZE, "zoo")
     ledger.catch_up(lake, ZOO)
     assert ledger.trusted_rows(ledger_rows(lake), log.id, log.version)[0] == log.version

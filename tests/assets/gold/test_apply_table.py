@@ -135,7 +135,7 @@ def test_a_foreign_second_row_of_a_key_is_counted(lake: Lake, folder: Path) -> N
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 2, {"id": "1"}, {"name": "Ava"})))
     from_objects.land(lake, feed, ["2025-11-20T04"])
     derive.derive(lake, feed, ["2025-11-20T04"])
-    assert apply.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
+    assert apply.apply(lake, feed, PETS, ["2025-11-20T04"]).metrics.foreign_copies == 1
 
 
 def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(

@@ -91,4 +91,4 @@ def test_gold_of_a_table_without_a_key_refuses_a_row_that_is_none(lake: Lake, fo
     assert "_weir_copy" in gold.properties()[CONSTRAINT]
     with pytest.raises((PySparkException, Py4JJavaError), match=WHOLE_KEY):
         gold.append(gold.read().withColumn("_weir_key", F.lit(None).cast("string")))
-    assert apply.apply(lake, feed, feed.tables["pets"], [FIRST]).keys == 0
+    assert apply.apply(lake, feed, feed.tables["pets"], [FIRST]).metrics.keys == 0

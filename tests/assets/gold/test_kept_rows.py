@@ -9,7 +9,7 @@ import pytest
 from deltalake import write_deltalake
 
 from assets.gold import plan
-from assets.gold.plan import KeptRows
+from assets.gold.plan import SilverFiles
 from assets.storage.in_process_table import DataFile, InProcessTable
 
 ROWS = pa.table({"table": ["item", "order"], "key": ["1", "2"]})
@@ -23,9 +23,9 @@ def stored(tmp_path: Path) -> Path:
     return file
 
 
-def kept_of(file: Path) -> KeptRows:
+def kept_of(file: Path) -> SilverFiles:
     path = str(file.parent)
-    return KeptRows(InProcessTable.at("silver.zoo", path, path))
+    return SilverFiles([], InProcessTable.at("silver.zoo", path, path).read_file)
 
 
 def test_a_file_is_read_once_for_the_same_columns(stored: Path) -> None:

@@ -74,7 +74,11 @@ class Zoo:
         before = self.commits()
         done = self.run(*hours)
         assert self.commits() == before
-        assert (done.keys, done.keys_with_late_events, done.ties) == (0, 0, 0)
+        assert (done.metrics.keys, done.metrics.keys_with_late_events, done.metrics.ties) == (
+            0,
+            0,
+            0,
+        )
         return done
 
 
@@ -96,7 +100,7 @@ def test_a_window_of_partial_updates_that_comes_again_is_not_late(zoo: Zoo) -> N
     zoo.run("03")
     again = zoo.again("03")
     # Its last event is known; what stands before it has changed nothing.
-    assert (again.in_gold_already, again.superseded, again.refolded) == (1, 2, 1)
+    assert (again.metrics.repeats, again.metrics.superseded, again.metrics.refolded) == (1, 2, 1)
 
 
 def test_a_newer_drop_of_an_hour_that_was_run_makes_nothing_late(zoo: Zoo) -> None:
@@ -105,7 +109,7 @@ def test_a_newer_drop_of_an_hour_that_was_run_makes_nothing_late(zoo: Zoo) -> No
     zoo.lay("03/b", AGED)
     done = zoo.run("03")
     assert zoo.rows() == {(1, "Ava", 2)}
-    assert (done.keys_with_late_events, done.ties, done.keys) == (0, 0, 1)
+    assert (done.metrics.keys_with_late_events, done.metrics.ties, done.metrics.keys) == (0, 0, 1)
     zoo.again("03")
 
 
@@ -115,24 +119,29 @@ def test_a_late_update_is_late_once_and_its_window_again_is_a_repeat(zoo: Zoo) -
     zoo.lay("04/b", LATE)
     done = zoo.run("04")
     assert zoo.rows() == {(1, "Ava", 7)}
-    assert (done.keys_with_late_events, done.refolded, done.in_gold_already, done.superseded) == (
+    assert (
+        done.metrics.keys_with_late_events,
+        done.metrics.refolded,
+        done.metrics.repeats,
+        done.metrics.superseded,
+    ) == (
         1,
         1,
         0,
         0,
     )
     again = zoo.again("04")
-    assert (again.refolded, again.in_gold_already, again.superseded) == (1, 0, 1)
+    assert (again.metrics.refolded, again.metrics.repeats, again.metrics.superseded) == (1, 0, 1)
     # Another window that repeats it is known by silver.
     zoo.lay("05/c", LATE)
-    assert zoo.again("05").in_gold_already == 1
+    assert zoo.again("05").metrics.repeats == 1
 
 
 def test_a_late_update_whose_column_newer_ones_say_changes_nothing(zoo: Zoo) -> None:
     zoo.lay("03/a", BORN, NAMED, AGED)
     zoo.run("03")
     zoo.lay("04/b", LATE)
-    assert zoo.again("04").superseded == 1
+    assert zoo.again("04").metrics.superseded == 1
 
 
 def test_what_the_reset_position_answers_is_superseded_late_or_not(zoo: Zoo) -> None:
@@ -140,7 +149,7 @@ def test_what_the_reset_position_answers_is_superseded_late_or_not(zoo: Zoo) -> 
     zoo.run("03")
     zoo.lay("04/b", change("I", 3, after=AVA))
     done = zoo.again("04")
-    assert (done.superseded, done.refolded) == (1, 0)
+    assert (done.metrics.superseded, done.metrics.refolded) == (1, 0)
 
 
 def test_floating_numbers_that_java_spells_at_length_are_the_same_when_they_come_again(
@@ -160,7 +169,7 @@ def test_an_event_at_the_place_of_the_last_one_is_a_tie_and_not_late(zoo: Zoo) -
     zoo.lay("04/b", change("U", 5, {"id": "1"}, {"age": "3"}))
     done = zoo.run("04")
     assert zoo.rows() == {(1, "Ava", 3)}
-    assert (done.ties, done.keys_with_late_events, done.keys) == (1, 0, 1)
+    assert (done.metrics.ties, done.metrics.keys_with_late_events, done.metrics.keys) == (1, 0, 1)
 
 
 def test_versions_of_whole_images_that_come_again_are_not_written(kept: Zoo) -> None:
@@ -180,7 +189,7 @@ def test_a_late_whole_image_is_late_where_every_version_is_kept(kept: Zoo) -> No
     # Gold's row is what it was; one version more is there.
     assert kept.rows() == {(1, "Ava", 1)}
     assert kept.lake.in_process_table(Layer.GOLD, "zoo", "pets__history").count() == 3
-    assert done.keys_with_late_events == 1
+    assert done.metrics.keys_with_late_events == 1
     kept.again("04")
 
 
@@ -202,7 +211,7 @@ def test_what_came_late_before_a_key_change_is_late_for_the_row_that_it_became(k
     done = kept.run("05")
     assert kept.rows() == {(2, "Ava", 7)}
     # The old key's history has one more version, and the new key's row has another value of `age`.
-    assert (done.keys_with_late_events, done.refolded) == (2, 2)
+    assert (done.metrics.keys_with_late_events, done.metrics.refolded) == (2, 2)
     kept.again("03", "05")
 
 
@@ -217,5 +226,5 @@ def test_a_delete_that_another_run_finishes_is_not_late(
     assert kept.rows() == {(1, "Ava", 1)}
     done = kept.run("04")
     assert kept.rows() == set()
-    assert (done.keys, done.keys_with_late_events) == (1, 0)
+    assert (done.metrics.keys, done.metrics.keys_with_late_events) == (1, 0)
     kept.again("04")

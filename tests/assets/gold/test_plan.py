@@ -75,7 +75,7 @@ def test_the_control_tables_are_read_once_for_all_gold_tables(
     with monkeypatch.context() as patch:
         reads = Reads(patch)
         results = apply.apply_tables(lake, feed, [ANIMALS, OWNERS], [EARLIER])
-    assert [result.done.keys_with_late_events for result in results] == [1, 1]
+    assert [result.done.metrics.keys_with_late_events for result in results] == [1, 1]
     assert reads.afterwards == {}
     assert set(reads.while_planning.values()) == {1}
     assert "accounting.zoo" in reads.while_planning

@@ -14,7 +14,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrameReader, Row, SparkSession
 
-from assets.columns.bronze import BRONZE
+from assets.columns import layers
 from assets.executors.choice import AUTO, BYTES_OF_A_PAYLOAD, IN_PROCESS, MEMORY, SPARK, Choice
 from assets.executors.task_errors import WorkerLost
 from assets.landing.landings import open_landing
@@ -124,7 +124,7 @@ def test_an_unforeseen_error_names_feed_object_and_line(
     objects = tuple(open_landing(feed(tmp_path)).list())
     plan = _Plan(lambda part: rows_of(feed(tmp_path), broken, DEFAULT_LIMITS, part), [objects])
     with pytest.raises(TaskFailed) as failure:
-        list(RecordReader(plan, BRONZE).read(TaskPart(objects)))
+        list(RecordReader(plan, layers.Bronze.spark).read(TaskPart(objects)))
     # Spark carries the text of a task's error, and nothing else of it.
     place = f"feed tpch: reading stopped at a.json, line 7: {message}"
     with pytest.raises(RecordFailed, match=place), raise_clearly():
@@ -161,7 +161,7 @@ MEGA = 1 << 20
 def test_batches_are_bounded_by_bytes_and_rows(
     made: Callable[[], list[tuple[object, ...]]], sizes: list[int]
 ) -> None:
-    assert [batch.num_rows for batch in batches(iter(made()), BRONZE)] == sizes
+    assert [batch.num_rows for batch in batches(iter(made()), layers.Bronze.spark)] == sizes
 
 
 def test_every_object_is_in_one_part_and_parts_are_even() -> None:
@@ -224,7 +224,7 @@ def test_records_become_rows_of_bronze_in_sparks_tasks(spark: SparkSession, tmp_
     lay(tmp_path, name, b'{"a":"\xff"}\n{"a" 2}\n')
     (one,) = open_landing(feed(tmp_path)).list()
     frame = read_objects(spark, feed(tmp_path), [one])
-    kinds = [(field.name, field.dataType) for field in BRONZE]
+    kinds = [(field.name, field.dataType) for field in layers.Bronze.spark]
     assert [(field.name, field.dataType) for field in frame.schema] == kinds
     place = {
         **{"window": "2026-11-20T03", "object": name, "generation": one.generation},
@@ -239,7 +239,7 @@ def test_records_become_rows_of_bronze_in_sparks_tasks(spark: SparkSession, tmp_
     assert epoch is not None
     assert abs(epoch["at"] / 1e6 - one.modified_at.timestamp()) < 0.001
     nothing = read_objects(spark, feed(tmp_path), [])
-    assert (nothing.schema, nothing.collect()) == (BRONZE, [])
+    assert (nothing.schema, nothing.collect()) == (layers.Bronze.spark, [])
 
 
 def test_errors_of_tasks_are_those_of_the_caller(spark: SparkSession, tmp_path: Path) -> None:

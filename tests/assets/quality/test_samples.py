@@ -184,7 +184,7 @@ def test_keys_with_late_events_and_ties_are_shown(lake: Lake, feed: Feed) -> Non
     tied = [change("U", 8, {"id": "2"}, {"name": name}) for name in ("Bob", "Bobby")]
     derived(lake, aged, SECOND, late, *tied)
     done = apply.apply(lake, aged, table, [SECOND])
-    assert (done.keys_with_late_events, done.ties) == (1, 1)
+    assert (done.metrics.keys_with_late_events, done.metrics.ties) == (1, 1)
     shown = samples_of(done)
     assert shown["no_late_event"] == "- `pets: key 1`"
     assert shown["positions_rise_within_key"] == "- `pets: key 2`"

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from assets.columns.silver import QUARANTINE_ARROW
+from assets.columns import layers
 from assets.control import decisions
 from assets.control.choice import Choice
 from assets.control.decisions import Signature
@@ -52,12 +52,12 @@ def quarantined(lake: Lake) -> InProcessTable:
 
 def write(lake: Lake, *rows: dict[str, Any]) -> None:
     """One more file of each window."""
-    quarantined(lake).append(pa.Table.from_pylist([*rows], QUARANTINE_ARROW), ["window"])
+    quarantined(lake).append(pa.Table.from_pylist([*rows], layers.Quarantine.schema), ["window"])
 
 
 def note_leaving(lake: Lake, feed: Feed, *staying: dict[str, Any]) -> None:
     """As where the first window is derived again, by which these stay in quarantine."""
-    stay = pa.Table.from_pylist([*staying], QUARANTINE_ARROW)
+    stay = pa.Table.from_pylist([*staying], layers.Quarantine.schema)
     had = records.in_quarantine(quarantined(lake), [FIRST])
     records.note_leaving(lake, feed, had, lambda _: stay.select(SOURCE_LOCATION))
     quarantined(lake).put_windows(stay, [FIRST])
@@ -95,7 +95,7 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
     feed = decisions.with_recorded(lake, FEED)
     # 4 and 5 leave, the others stay: their window is derived again.
     note_leaving(lake, feed, refused(9), refused(10), refused(3, "too_late"))
-    repaired = records.repaired_table(lake, feed).rows()
+    repaired = lake.in_process_table(Layer.REPAIRED, feed.name).rows()
     assert [row["how"] for row in repaired] == ["window derived again", "payload"]
     found = quarantine_of(lake, FEED).records
     assert [(one.window, one.source_location[2], one.state) for one in found] == [

@@ -12,7 +12,7 @@ import pytest
 from deltalake import write_deltalake
 
 from assets.bronze import from_objects
-from assets.columns.silver import SILVER_ARROW
+from assets.columns import layers
 from assets.executors.choice import AUTO, SPARK
 from assets.silver import checks, derive
 from assets.silver.checks import lines_to_paste, proposed_from_silver, stale_lags
@@ -205,7 +205,7 @@ def test_tables_that_wait_are_proposed_by_their_changes(
     monkeypatch.setattr(in_process_table, "_BATCH", 3)
     monkeypatch.setattr(checks, "_MOST", 5)
     lake = lake_of(str(tmp_path / "warehouse"))
-    table = pa.Table.from_pylist(rows, schema=SILVER_ARROW)
+    table = pa.Table.from_pylist(rows, schema=layers.Silver.schema)
     write_deltalake(lake.path(Layer.SILVER, "zoo"), table, partition_by=["window"])
     proposed = proposed_from_silver(lake, FEED, windows).found
     expected = [] if found is None else [PROPOSED.format(found)]
@@ -215,7 +215,7 @@ def test_tables_that_wait_are_proposed_by_their_changes(
 def test_an_event_that_came_twice_is_one(tmp_path: Path) -> None:
     lake = lake_of(str(tmp_path))
     rows = [row(FIRST, 1), row(FIRST, 2), row(SECOND, 1, event_id=f"{FIRST} 1"), row(SECOND, 4)]
-    table = pa.Table.from_pylist(rows, schema=SILVER_ARROW)
+    table = pa.Table.from_pylist(rows, schema=layers.Silver.schema)
     write_deltalake(lake.path(Layer.SILVER, "zoo"), table, partition_by=["window"])
     assert "no two of 3 rows" in proposed_from_silver(lake, FEED, [FIRST, SECOND]).notes[0]
 

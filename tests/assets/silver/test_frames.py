@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from assets.bronze import from_objects
-from assets.columns.silver import KEY_TEXT, QUARANTINE_ARROW, SILVER_ARROW
+from assets.columns import layers
 from assets.executors.choice import SPARK
 from assets.silver import derive
 from assets.silver.plan import BronzeFiles
@@ -34,8 +34,8 @@ def test_classified_rows_have_every_column_of_silver_and_of_quarantine() -> None
     # Times are microseconds since 1970 there, and two columns are made as the rows are written.
     of_tables = {
         one.name: pa.int64() if pa.types.is_timestamp(one.type) else one.type
-        for one in (*SILVER_ARROW, *QUARANTINE_ARROW)
-        if one.name not in ("feed", KEY_TEXT)
+        for one in (*layers.Silver.schema, *layers.Quarantine.schema)
+        if one.name not in ("feed", layers.KEY_TEXT)
     }
     of_stages = {one.name: one.type for one in OUTPUT}
     for_accounts = {"kind", "kept_as", "facts", "segment", "is_first"}

@@ -21,8 +21,6 @@ def test_every_statement_is_about_its_own_table(lake: Lake, tmp_path: Path) -> N
     for name in NAMES:
         table = lake.table(Layer.GOLD, "zoo", name)
         table.create(rows, {"weir.told": "it's \\ ${env:HOME}"})
-        table.add_columns({"more": "string"})
-        table.add_constraint("whole", " AND ".join(f"{quoted(one)} IS NOT NULL" for one in columns))
         table.set_properties({"weir.told": "it's \\ ${env:HOME}"})
         assert table.properties()["weir.told"] == "it's \\ ${env:HOME}"
         table.append(rows.withColumn("id", F.lit("2")))

@@ -56,6 +56,10 @@ def row(window: str, number: int = 1, at: datetime | None = NOON) -> dict[str, o
     }
 
 
+def of_lake(lake: Lake, layer: Layer) -> InProcessTable:
+    return InProcessTable.at(f"{layer}.zoo", lake.path(layer, "zoo"), lake.warehouse, COLUMNS)
+
+
 def table_at(path: Path, columns: pa.Schema = COLUMNS) -> InProcessTable:
     return InProcessTable.at("progress.zoo", str(path / "progress" / "zoo"), str(path), columns)
 
@@ -270,7 +274,7 @@ def test_tidying_leaves_one_file_and_all_rows(small: InProcessTable) -> None:
 def test_spark_and_delta_rs_write_one_table_in_turn(lake: Lake) -> None:
     spark, small = (
         lake.table(Layer.PROGRESS, "zoo"),
-        lake.in_process_table(Layer.PROGRESS, "zoo", columns=COLUMNS),
+        of_lake(lake, Layer.PROGRESS),
     )
     far = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
     old = datetime(1600, 2, 29, tzinfo=UTC)
@@ -303,7 +307,7 @@ def test_spark_and_delta_rs_write_one_table_in_turn(lake: Lake) -> None:
     spark.delete("window = 'e'")
     assert numbers(small) == {"a": 4, "b": 2, "c": 3, "d": 7, "f": 8}
     # One that delta-rs made is Spark's, too.
-    other = lake.in_process_table(Layer.LANDED, "zoo", columns=COLUMNS)
+    other = of_lake(lake, Layer.LANDED)
     other.append([row("a")])
     again = lake.table(Layer.LANDED, "zoo")
     again.replace_windows(frame(row("a", 9)), ["a"], ())
@@ -314,7 +318,7 @@ def test_spark_and_delta_rs_write_one_table_in_turn(lake: Lake) -> None:
 def test_rows_that_spark_has_marked_as_deleted_are_not_read(lake: Lake) -> None:
     spark, small = (
         lake.table(Layer.PROGRESS, "zoo"),
-        lake.in_process_table(Layer.PROGRESS, "zoo", columns=COLUMNS),
+        of_lake(lake, Layer.PROGRESS),
     )
     small.append([row(f"w{number}", number) for number in range(6)])
     spark.set_properties({"delta.enableDeletionVectors": "true"})

@@ -107,7 +107,9 @@ def test_a_file_all_of_whose_rows_are_removed_is_no_longer_in_the_table(lake: La
 
 def test_a_constraint_refuses_the_whole_commit(lake: Lake) -> None:
     table = made(lake, 40)
-    table.add_constraint("is_named", "`the-name` IS NOT NULL")
+    lake.spark.sql(
+        f"ALTER TABLE delta.`{table.path}` ADD CONSTRAINT is_named CHECK (`the-name` IS NOT NULL)"
+    )
     rows = lake.spark.sql("SELECT 1 AS id, CAST(NULL AS string) AS `the-name`")
     with pytest.raises(Py4JJavaError, match="is_named"):
         table.replace_rows(rows.select("id"), rows)

@@ -12,8 +12,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns import silver
-from assets.columns.silver import SILVER_ARROW
+from assets.columns import layers, silver
 from assets.executors.in_process import InProcess
 from assets.gold.fold import Folded, TableFold
 from assets.gold.stored_in_process import StoredInProcess
@@ -117,7 +116,7 @@ class Silver:
         """Have the window; a function of its own events: a second time would make the same."""
         if window not in self.windows:
             self.windows[window] = derived(self.feed, window, events)
-            rows = silver.written_in_process(self.windows[window], self.feed, SILVER_ARROW)
+            rows = silver.written_in_process(self.windows[window], self.feed, layers.Silver.schema)
             self.stored[window] = rows.combine_chunks()
 
     def released(

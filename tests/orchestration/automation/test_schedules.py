@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.control import ledger, progress
+from assets.control import ledger
 from assets.landing.landings import open_landing
 from assets.storage.lake import Layer
 from orchestration import definitions
@@ -131,7 +131,7 @@ def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
         "declaration": feed_digest(tick.feed, one.window),
         "finished_at": datetime.now(UTC),
     }
-    tick.lake.in_process_table(Layer.PROGRESS, "shop", columns=progress.PROGRESS).append([done])
+    tick.lake.in_process_table(Layer.PROGRESS, "shop").append([done])
     # It is left out of every range.
     assert [windows for _, windows in tick(5)] == [["2025-11-19T02"], ["2025-11-19T04"]]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from assets.columns.silver import SILVER_ARROW
+from assets.columns import layers
 from assets.control import accounting, decisions
 from assets.control.choice import Choice, Listed
 from assets.storage.lake import Lake, Layer
@@ -158,13 +158,13 @@ def held_change(window: str, table: str, **others: object) -> dict[str, object]:
 
 def store(lake: Lake, changes: list[dict[str, object]], held: dict[str, int]) -> None:
     """Silver with these changes, and an account for each window; a window of -1 is only announced."""
-    columns = pa.schema([one for one in SILVER_ARROW if one.name in changes[0]])
+    columns = pa.schema([one for one in layers.Silver.schema if one.name in changes[0]])
     silver = lake.in_process_table(Layer.SILVER, FEED.name)
     silver.append(pa.Table.from_pylist(changes, schema=columns), ["window"])
     empty: dict[str, object] = {
-        one.name: 0 if pa.types.is_integer(one.type) else None for one in accounting.COLUMNS
+        one.name: 0 if pa.types.is_integer(one.type) else None for one in layers.Accounting.schema
     } | {"warnings": []}
-    lake.in_process_table(Layer.ACCOUNTING, FEED.name, columns=accounting.COLUMNS).append(
+    lake.in_process_table(Layer.ACCOUNTING, FEED.name).append(
         [
             empty
             | {

@@ -8,8 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.control import accounting, run_history
-from assets.control import progress as window_progress
+from assets.control import run_history
 from assets.storage.lake import Lake, Layer
 from orchestration import definitions
 from orchestration.automation import alert_sensor
@@ -120,13 +119,13 @@ def test_what_a_stream_describes_in_the_first_windows_of_a_feed_is_no_news(
 ) -> None:
     schema = {"key": ["id"], "columns": [{"name": "id", "type": "int"}], "encoded": []}
     row = {"window": FIRST, "table": "vets", "source_table": "a.vets", "declared": "a.vets"}
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
     accounts.append([row | {"changes": 1, "stream_schemas": [schema]}])
     found = run_history.unknown_drift_in(lake, feed, [FIRST])
     assert found.drift == []
     assert [one["column"] for one in found.rows] == ["", "id"]
     # Where another window was brought to gold before, it is.
-    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
+    progress = lake.in_process_table(Layer.PROGRESS, feed.name)
     progress.append([{"window": SECOND, "objects": 1, "declaration": ""}])
     (drift,) = run_history.unknown_drift_in(lake, feed, [FIRST]).drift
     assert (drift.kind, drift.table, drift.key) == ("table", "a.vets", ("id",))

@@ -386,4 +386,4 @@ def test_no_other_run_writes_a_table_of_the_step_until_all_are_done(
         with pytest.raises(TableBusy):
             apply.apply(lake, feed, table, [WINDOW])
     assert [one.error for one in step] == [None, None]
-    assert apply.apply(lake, feed, PETS, [WINDOW]).keys == 0
+    assert apply.apply(lake, feed, PETS, [WINDOW]).metrics.keys == 0

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets.columns.bronze import BRONZE
+from assets.columns import layers
 from assets.landing.read_objects import records_of
 from assets.silver import classify
 from transforms.feed.feed import Feed, TableNames
@@ -22,7 +22,7 @@ from transforms.silver.accounting import Account
 from transforms.silver.frames import CHANGES, TO_QUARANTINE
 
 LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
-ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
+ARROW: pa.Schema = to_arrow_schema(layers.Bronze.spark, timezone="UTC")
 
 
 @dataclass(frozen=True)

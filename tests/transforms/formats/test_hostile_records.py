@@ -17,7 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
-from assets.control import accounting
+from assets.columns import layers
 from assets.control.progress import declarations
 from assets.silver.derive import stored_accounts
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
@@ -189,7 +189,7 @@ def written_down(of_format: Feed, outcome: Outcome) -> None:
     """The accounts as their table has them: names of columns and tables are a source's, too."""
     windows = {account["window"] for account in outcome.accounts}
     stored = stored_accounts(of_format, declarations(of_format, windows), outcome.accounts)
-    pa.Table.from_pylist(stored, schema=accounting.COLUMNS)
+    pa.Table.from_pylist(stored, schema=layers.Accounting.schema)
 
 
 @pytest.mark.parametrize("format_name", ["arcion_kafka", "debezium", "dgraph", "tigergraph"])

@@ -14,7 +14,7 @@ import pytest
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, SizeAfterRun, WindowFacts
 from assets.audit.status import status_of
-from assets.control import progress, run_history
+from assets.control import run_history
 from assets.control.decisions import Signature
 from assets.control.run_history import EndedRun, TableSize
 from assets.maintenance import repair
@@ -171,7 +171,7 @@ def test_a_window_that_is_not_in_gold_has_no_lag(lake: Lake, feed: Feed) -> None
     assert feed_report.seconds_to_gold(feed, at) == 90
     assert feed_report.seconds_to_gold(feed, replace(first, finished_at=BEGIN)) == 0
     assert feed_report.seconds_to_gold(feed, replace(first, finished_at=None)) is None
-    lake.in_process_table(Layer.PROGRESS, feed.name, columns=progress.PROGRESS).rewrite([])
+    lake.in_process_table(Layer.PROGRESS, feed.name).rewrite([])
     first, _ = feed_report.facts_of(lake, feed).windows
     assert first.finished_at is None
     assert "No window is in gold yet." in page_of(feed, feed_report.facts_of(lake, feed), NOW)
@@ -253,7 +253,7 @@ def test_a_run_makes_the_page_and_notes_how_large_gold_is(
         assert seconds == round(seconds, 1)
     assert "2025-11-20T01" in page.read_text(encoding="utf-8")
     assert [path.name for path in page.parent.iterdir()] == ["zoo.html"]
-    (noted,) = run_history.runs_of(lake, feed).rows()
+    (noted,) = lake.in_process_table(Layer.RUNS, feed.name).rows()
     assert (noted["first_window"], noted["last_window"], noted["rows"]) == (FIRST, SECOND, 1)
     monkeypatch.setenv(html_page.REPORTS_URL, "https://reports.example/weir/")
     assert html_page.link_on_pages(feed) == "https://reports.example/weir/zoo.html"
@@ -272,7 +272,7 @@ def test_a_report_that_cannot_be_stored_fails_no_run(
 
 
 def test_a_repeat_makes_no_commit_and_other_windows_or_sizes_do(lake: Lake, feed: Feed) -> None:
-    runs = run_history.runs_of(lake, feed)
+    runs = lake.in_process_table(Layer.RUNS, feed.name)
     noted = [
         (FIRST, 1, True),
         (FIRST, 1, False),
