@@ -146,9 +146,9 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "new_in_stream": "What no window had before and the feed file does not declare, with the lines to paste.",
     },
     "gold": _FOLDED,
-    "undeclared": {
+    "discovered": {
         **_FOLDED,
-        "described": "The tables that only the stream describes, each with its key and columns.",
+        "discovered": "The tables that only the stream describes, each with its key and columns.",
     },
     "nodes": _STEP,
     "graph": _STEP,

@@ -16,10 +16,10 @@ from typing import Any, Final
 from expectations import suites
 
 LISTED: Final = 100
-"""So many of the newest results are on the first page, which reads each of them."""
+"""Maximum number of results on the first page, the newest ones: the page reads each of them."""
 
 KEPT: Final = 1000
-"""So many of a feed's newest results are kept; older ones are removed when pages are made."""
+"""Maximum number of a feed's results that are kept; older ones are removed when pages are made."""
 
 RESULTS: Final = "results"
 """What runs have kept (``validation_results``)."""

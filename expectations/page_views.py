@@ -1,4 +1,4 @@
-"""Great Expectations' pages with what they need where there is no network.
+"""Great Expectations' pages with a style and a table of their own for readers without a network.
 
 Its pages take styles, icons and the tables of the first page from the network. Without it the first page would be
 empty, and passed and failed would look the same. It is Great Expectations that imports this module, by its name, when

@@ -59,7 +59,7 @@ NOTHING_QUARANTINED = Rule(
 MOST_EVENTS_ARE_TAKEN = Rule(
     "most_events_are_taken",
     "failing",
-    "No table had half or more of a run's events refused, from 20 refused events on.",
+    "No table had half or more of a run's events quarantined, from 20 of them on.",
     "That is seldom the data and mostly the feed file: a type, a key or a table's name that was declared wrong."
     " `weir quarantine list <feed>` says what did not fit. Nothing is lost: what is in quarantine is taken when the"
     " declaration fits it.",

@@ -20,7 +20,7 @@ from transforms.feed.feed import DeclaredExpectation
 from transforms.silver.schema_drift import did_you_mean
 
 SAMPLES: Final = 20
-"""So many of the rows that break an expectation are shown."""
+"""Maximum number of rows shown that break an expectation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ def complain(fault: object) -> None:
 
 
 def make_logs_visible() -> None:
-    """Have every log of this process show what a terminal would act upon, Dagster's among them, whoever writes it.
+    """Have every log of this process, Dagster's included, show control characters and not send them to a terminal.
 
     Dagster prints events, errors and what Weir's steps say to the terminal in which it was started.
     """

@@ -45,7 +45,7 @@ def tables_in_gold(lake: Lake, feed: Feed) -> Mapping[str, Table]:
         return {}
     try:
         folders = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse)
-        found = discovered_tables.made_and_stopped(lake, feed).described if folders else {}
+        found = discovered_tables.made_and_stopped(lake, feed).discovered if folders else {}
     except Exception as fault:  # whatever it is, the pages come up, and the first run meets it
         warnings.warn(f"{feed.name}: its tables in gold are not known: {fault}", stacklevel=2)
         return {}

@@ -120,7 +120,7 @@ def test_a_line_that_cannot_be_read_is_quarantined_with_its_reason(
     feed_file.write_text(tutorial.feed_file, encoding="utf-8")
     feed = load_feed(feed_file)
     found = folded(feed, {"drop": Scenario({OBJECT: line + b"\n"})})["drop"]
-    assert [refused["reason"] for refused in found.quarantine] == [reason]
+    assert [one["reason"] for one in found.quarantine] == [reason]
     assert found.state == {}
 
 

@@ -28,26 +28,26 @@ SNAPSHOT, STREAM = 0, 1
 BEFORE_ALL_FILES: Final = 0
 """In place of a log file's number, where the log does not say it. Files are numbered from 1."""
 
-BEHIND_ALL_PLACES: Final = 2**62
-"""No place in a log file is larger: added to the offset of an event whose file is known, and whose place is none."""
+BEHIND_ALL_POINTS: Final = 2**62
+"""No point in a log file is larger: added to the offset of an event of which only the log file is known."""
 
-PLACE: Final = 3
-"""Where a position has its place in a log file."""
+POINT: Final = 3
+"""Which number of a position is its point in a log file."""
 
-_UNPLACED = 6
+_WITHOUT_POINT = 6
 
 
 def partition_of(log_position: Sequence[int]) -> int | None:
     """The partition of a position that is by offset; None of one in the source's own log."""
-    is_unplaced = is_in_file_by_offset(log_position) or (
-        len(log_position) == _UNPLACED and log_position[2] == BEFORE_ALL_FILES
+    is_by_offset = is_in_file_by_offset(log_position) or (
+        len(log_position) == _WITHOUT_POINT and log_position[2] == BEFORE_ALL_FILES
     )
-    return log_position[-1] if is_unplaced or len(log_position) == BY_OFFSET else None
+    return log_position[-1] if is_by_offset or len(log_position) == BY_OFFSET else None
 
 
 def is_in_file_by_offset(log_position: Sequence[int]) -> bool:
     """Whether a position has the offset of its record behind its log file."""
-    return len(log_position) == _UNPLACED and log_position[PLACE] >= BEHIND_ALL_PLACES
+    return len(log_position) == _WITHOUT_POINT and log_position[POINT] >= BEHIND_ALL_POINTS
 
 
 Key: TypeAlias = "tuple[str | None, ...]"

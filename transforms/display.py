@@ -1,4 +1,4 @@
-"""Text of sources where people read it, in terminals, on Dagster's pages and in chats: nothing in it acts."""
+"""Shows text of sources in terminals, on Dagster's pages and in chats so that no link or markup in it has an effect."""
 
 from __future__ import annotations
 

@@ -48,18 +48,18 @@ class StreamSchema(NamedTuple):
     defaults: tuple[tuple[str, str], ...] = ()
 
 
-SnapshotKind: TypeAlias = Literal["marked", "part", "dump", "chunks", "unplaced"]
+SnapshotKind: TypeAlias = Literal["marked", "part", "dump", "chunks", "without_point"]
 """What shows that a snapshot is complete: ``marked``: its first and last row, in a topic. ``part``: nothing; it is of a
 part of the table (``topic`` is a tablet). ``dump``: the feed file says that each window's rows are the whole table
 (``topic`` is the object that they stand in). ``chunks``: nothing; it is read in pieces between changes, and
-nothing says where it ends. ``unplaced``: this is no row of a snapshot, but a change without a place in its log file
+nothing says where it ends. ``without_point``: no row of a snapshot, but a change without a point in its log file
 (``removes_at``), before which all snapshots in that file stand."""
 
 MARKED: Final[SnapshotKind] = "marked"
 PART: Final[SnapshotKind] = "part"
 DUMP: Final[SnapshotKind] = "dump"
 CHUNKS: Final[SnapshotKind] = "chunks"
-UNPLACED: Final[SnapshotKind] = "unplaced"
+WITHOUT_POINT: Final[SnapshotKind] = "without_point"
 
 
 class SnapshotRow(NamedTuple):
@@ -138,7 +138,7 @@ class Pending(NamedTuple):
     """What a record says, where other records decide what it means: the format's ``resolver`` makes an event of it.
 
     ``group``: the texts and numbers that all records of one group share, within one landing window. ``order``: the
-    record's place in its group. ``content``: what the resolver needs of the record, in plain values that can be
+    record's number in its group. ``content``: what the resolver needs of the record, in plain values that can be
     pickled.
     """
 

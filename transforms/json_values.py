@@ -170,8 +170,8 @@ def _slowly(raw: bytes) -> Any:
         raise MalformedJson(_TOO_DEEP) from None
     except json.JSONDecodeError as fault:
         # A record has lines of its own; that it is not the file's that are counted has to be said.
-        place = f"line {fault.lineno} column {fault.colno} of the document"
-        raise MalformedJson(f"not JSON: {fault.msg.removesuffix(' at')} at {place}") from None
+        location = f"line {fault.lineno} column {fault.colno} of the document"
+        raise MalformedJson(f"not JSON: {fault.msg.removesuffix(' at')} at {location}") from None
     try:
         _sound(document)
     except UnicodeEncodeError:

@@ -53,7 +53,7 @@ def make_again(
     wanted = discovered_tables.tables_of(lake, feed)
     for windows in [*runs, *runs[:1]]:
         derive.derive(scratch, feed, windows, judged_by=lake)
-        tables = {**feed.tables, **discovered_tables.without_limit(scratch, feed).described}
+        tables = {**feed.tables, **discovered_tables.without_limit(scratch, feed).discovered}
         mine = [table for name, table in tables.items() if name in wanted]
         for one in apply.apply_all(scratch, feed, mine, windows):
             if one.error is not None:
@@ -262,7 +262,7 @@ PARTS = {
 """The windows that records are shuffled into, by the feed's size of window."""
 
 RUNS = 2
-"""In so many runs the windows are brought to gold, and the first run is repeated; more would take too long."""
+"""Number of runs that bring the windows to gold, of which the first is repeated; more would take too long."""
 
 REPEATED = 0.1
 """The share of records that are delivered twice."""

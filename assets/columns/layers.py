@@ -61,7 +61,7 @@ _OBJECT: Final = "The object's name relative to the landing; of a topic `<topic>
 _GENERATION: Final = (
     "The object's etag, or in a folder its size and time of change; of a topic its id."
 )
-_LINE: Final = "The record's place in the object, from 1."
+_LINE: Final = "The record's number in the object, from 1."
 _BYTE_OFFSET: Final = (
     "Where the record begins in the decompressed object, from 0; of a topic its offset."
 )

@@ -37,7 +37,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 def upstream_of(feed: Feed) -> list[dg.AssetKey]:
     """What has to be made of a window before it is finished."""
     source = FORMATS[feed.format]
-    discovered = [feed_key("undeclared", feed)] if source.describes_tables else []
+    discovered = [feed_key("discovered", feed)] if source.describes_tables else []
     extras = [
         feed_key(extra.key, feed) for extra in source.extras_of(feed) if not extra.follows_progress
     ]

@@ -28,13 +28,13 @@ _MET = ["table", "source_table", "declared", "changes"]
 
 def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
     """All tables of the feed, by the name that silver has under ``declared``."""
-    return {**feed.tables, **made_and_stopped(lake, feed).described}
+    return {**feed.tables, **made_and_stopped(lake, feed).discovered}
 
 
 def made_and_stopped(lake: Lake, feed: Feed) -> Tables:
     """The tables that only the stream describes, at most ``most_tables``, and the gold tables that are not made now."""
     found, met = _found(lake, feed)
-    if len(found.described) <= lake.most_tables:
+    if len(found.discovered) <= lake.most_tables:
         return found
     in_gold = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse)
     return discovered_tables.within_limit(feed, found, met, lake.most_tables, in_gold)
@@ -54,11 +54,11 @@ def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
 def found_in(feed: Feed, accounts: pa.Table) -> tuple[Tables, set[SeenTable]]:
     """``without_limit`` by the feed's accounts, and the tables that windows have changes of."""
     met = _met(accounts)
-    described = _described(feed, accounts) if FORMATS[feed.format].describes_tables else {}
-    return discovered_tables.discovered_tables(feed, described, met), met
+    descriptions = _descriptions(feed, accounts) if FORMATS[feed.format].describes_tables else {}
+    return discovered_tables.discovered_tables(feed, descriptions, met), met
 
 
-def _described(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
+def _descriptions(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
     """What the stream says of each table that the feed file does not declare."""
     found: dict[str, set[Description]] = {}
     is_declared = pc.is_in(rows["declared"], pa.array([*feed.tables], pa.string()))

@@ -141,7 +141,7 @@ Of a topic an object is a partition, its generation the topic's id, and the byte
 # that it does not have yet. Where it is lost, or belongs to a bronze that was replaced, all of bronze is read once.
 
 STEPS = 20
-"""After so many commits noted one by one the ledger is rewritten as a sum: reading many small files takes time."""
+"""Maximum number of commits noted one by one before the ledger is rewritten as a sum: many small files take time."""
 
 
 @dataclass(frozen=True, slots=True)

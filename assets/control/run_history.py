@@ -16,7 +16,7 @@ from transforms.feed.names import TOMBSTONES
 from transforms.silver.schema_drift import Drift, Seen, drift_of, guessed_type, seen_in
 
 TIDIED_EVERY = 50
-"""After so many runs their files are made one: a report reads them all."""
+"""Number of runs after which their files are made one: a report reads them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def note_sizes(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSiz
 # Schema drift: what a stream has that its feed file does not declare. The run that first meets a thing reports it.
 
 SAMPLED = 1_000
-"""From so many changes at most the types of new columns are guessed."""
+"""Maximum number of changes from which the types of new columns are guessed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Silver to gold for all tables that a feed does not declare and its stream describes: one catch-all asset."""
+"""Silver to gold for all tables that only the stream describes: one catch-all asset."""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -48,7 +48,7 @@ from transforms.silver.discovered_tables import Stopped, Tables
 
 def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
     """The feed's catch-all asset; ``nodes``: the tables that are nodes of their own, whose checks it judges, too."""
-    key, rules = feed_key("undeclared", feed), gold_rules(feed)
+    key, rules = feed_key("discovered", feed), gold_rules(feed)
     names = {table.name for table in nodes}
 
     @dg.multi_asset(
@@ -57,10 +57,10 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
         # The nodes are no outputs of this step: which of them a run has changes of is known at its end only.
         allow_arbitrary_check_specs=True,
         can_subset=True,
-        **window_step(feed, "undeclared"),
+        **window_step(feed, "discovered"),
     )
     @retried
-    def undeclared(
+    def discovered(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = asset.landed_windows_of_run(context, lake, feed)
@@ -69,10 +69,10 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
         brought = changes_by_window(lake, feed, windows)
         results = _applied(context, lake, feed, met, brought)
         done = _sum(results, stopped_in(feed, met))
-        if met.described:
-            number = counted(len(met.described), "table")
+        if met.discovered:
+            number = counted(len(met.discovered), "table")
             context.log.info(f"{feed.name}: {number} that only the stream describes")
-        numbers = changes_of_tables(brought, met.described)
+        numbers = changes_of_tables(brought, met.discovered)
         of_run = facts_of_apply(done, monotonic() - started, windows)
         # What has a node of its own is judged there.
         others = [one for one in results if one.table.name not in names]
@@ -86,7 +86,7 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
             facts_of_all = {
                 "dagster/row_count": done.rows,
                 "changes": 0,
-                "described": markdown_list(_in_words(met.described)),
+                "discovered": markdown_list(_in_words(met.discovered)),
             }
             shown = feed_assets.Shown(facts_of_all, numbers, of_run)
             yield feed_assets.made_by_window(
@@ -95,12 +95,12 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
         yield from checked
         asset.finish_with_last(context, lake, feed, checked)
 
-    return undeclared
+    return discovered
 
 
 def _spec(feed: Feed) -> dg.AssetSpec:
     spec = dg.AssetSpec(
-        feed_key("undeclared", feed),
+        feed_key("discovered", feed),
         deps=[feed_key("silver", feed)],
         kinds={"gold", "deltalake"},
         description="The current state of every table that the stream describes and the feed file does not declare:"
@@ -113,7 +113,7 @@ def spec_of_table(feed: Feed, table: Table) -> dg.AssetSpec:
     """A node for one of the tables, with its columns: the catch-all asset makes it, and reports it window by window."""
     plain = next(specs_of(feed, table))
     return spec_of_feed(feed, plain).replace_attributes(
-        deps=[feed_key("undeclared", feed)],
+        deps=[feed_key("discovered", feed)],
         description=f"One row per key of {code(table.name)}, which its stream describes and no feed file declares.",
         partitions_def=feed_assets.partitions_of(feed),
     )
@@ -150,11 +150,11 @@ def _applied(
     met: Tables,
     brought: ChangesByWindow,
 ) -> list[TableResult]:
-    """Bring all described tables up to the windows, each on its own; ends the step if some failed."""
+    """Bring all discovered tables up to the windows, each on its own; ends the step if some failed."""
     windows = asset.landed_windows_of_run(context, lake, feed)
     results: list[TableResult] = []
     failed: list[TableResult] = []
-    for one in apply.apply_all(lake, feed, [*met.described.values()], windows):
+    for one in apply.apply_all(lake, feed, [*met.discovered.values()], windows):
         name = gold_name(one.table.name, feed.table_names)
         if one.error is not None:
             context.log.error(f"gold.{feed.name}.{name}: {one.error}")
@@ -175,9 +175,9 @@ def _sum(results: Iterable[TableResult], stopped: Mapping[str, Stopped]) -> Appl
     return done
 
 
-def _in_words(described: Mapping[str, Table]) -> Iterator[str]:
+def _in_words(discovered: Mapping[str, Table]) -> Iterator[str]:
     """The tables with the keys and types that the stream gives them, a line each."""
-    for name, table in described.items():
+    for name, table in discovered.items():
         columns = ", ".join(f"{column} {kind}" for column, kind in table.columns.items())
         yield f"{name}: key ({', '.join(table.key) or 'none'}), columns {columns}"
 

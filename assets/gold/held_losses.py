@@ -83,9 +83,9 @@ def of_unknown_order(lake: Lake, fold: TableFold[Frame], rows: Counter[str]) -> 
 def _hold(fold: TableFold[Frame], event_id: str, rows: int, reason: str) -> Hold:
     change = fold.deletes.by_event[event_id].change
     at = fold.deletes.source_locations[event_id]
-    place = f"{at.object} line {at.line}" if at.line else at.object
+    location = f"{at.object} line {at.line}" if at.line else at.object
     if reason == Hold.ORDER and change.event_at is not None:
-        place += f", made at {moment_of(change.event_at):%Y-%m-%d %H:%M:%S}"
+        location += f", made at {moment_of(change.event_at):%Y-%m-%d %H:%M:%S}"
     return Hold(
         event_id=event_id,
         reason=reason,
@@ -95,7 +95,7 @@ def _hold(fold: TableFold[Frame], event_id: str, rows: int, reason: str) -> Hold
         keys=(),
         windows=tuple(sorted(fold.deletes.windows[event_id])),
         log_position=change.log_position,
-        source_location=place,
+        source_location=location,
     )
 
 

@@ -30,7 +30,7 @@ def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
     (``FeedPlan.stopped``).
     """
     met = discovered_tables.made_and_stopped(lake, feed)
-    tables = {**feed.tables, **met.described}
+    tables = {**feed.tables, **met.discovered}
     found = {
         name: tables[declared]
         for declared, names in by_declared(lake, feed, None).items()
@@ -63,7 +63,7 @@ def by_declared_in(
     """``by_declared``, by the feed's accounts (``READ``), and by the gold tables that have base rows (``bases``)."""
     found: dict[str, dict[str, bool]] = {name: {} for name in feed.tables}
     if feed.table_names == "plain":
-        # A declared table is there before any change is; a described one has the name that its changes have.
+        # A declared table is there before any change is; a discovered one has the name that its changes have.
         found = {name: {gold_name(name, "plain"): False} for name in feed.tables}
     for name, facts in bases.items():
         found.setdefault(facts["declared"], {})[name] = False

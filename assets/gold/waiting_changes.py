@@ -1,4 +1,4 @@
-"""Waiting changes: of a table that was not described when its silver was derived, conformed later.
+"""Changes that waited in silver because nothing described their table yet: conformed once something does.
 
 Silver is read for them only where the accounts say that there are some.
 """

@@ -57,7 +57,7 @@ class Quarantined:
 class Preview:
     """What a feed makes of some records.
 
-    ``waiting``: changes of tables that are neither declared nor described, by the source's names.
+    ``waiting``: changes of tables that are neither declared nor discovered, by the source's names.
     """
 
     records: int
@@ -99,7 +99,7 @@ def _row(one: BronzeRecord) -> dict[str, object]:
 
 def with_discovered(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tuple[str, ...]]:
     """The feed with the tables that only its stream describes, and sentences on those that gold could not make."""
-    described: dict[str, set[Description]] = {}
+    descriptions: dict[str, set[Description]] = {}
     met = set()
     for account in accounts:
         name = account["declared"]
@@ -113,10 +113,10 @@ def with_discovered(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tupl
                 defaults = tuple((column, text) for column, text in schema["defaults"])
                 encoded = tuple(schema["encoded"])
                 one = Description(tuple(schema["key"]), columns, encoded, defaults)
-                described.setdefault(name, set()).add(one)
-    found = discovered_tables.discovered_tables(feed, described, met)
+                descriptions.setdefault(name, set()).add(one)
+    found = discovered_tables.discovered_tables(feed, descriptions, met)
     words = tuple(discovered_tables.stopped_in_words(found.stopped))
-    return replace(feed, tables={**feed.tables, **found.described}), words
+    return replace(feed, tables={**feed.tables, **found.discovered}), words
 
 
 def _waiting(feed: Feed, accounts: Sequence[Account]) -> dict[str, int]:

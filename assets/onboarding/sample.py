@@ -32,7 +32,7 @@ MOST_BYTES: Final = 16 << 20
 MOST_RECORDS: Final = 5_000
 _SILENCE: Final = 15.0
 _RECORDS_OF_TOPIC: Final = 100
-"""So many records of a topic count as one object."""
+"""Number of records of a topic that count as one object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -436,7 +436,7 @@ def maybe_among(rows: pa.Table, asked: Collection[SourceLocation]) -> pa.Table:
 _COUNTED = (*SOURCE_LOCATION, "reason")
 
 COUNTED_AT_ONCE = 50_000
-"""About so many rows are counted together."""
+"""About the number of rows that are counted together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ SHORT = 100
 """Maximum number of characters of a payload in a line."""
 
 ID = 12
-"""So many digits of an id are shown: enough to name a record."""
+"""Number of digits of an id that are shown: enough to name a record."""
 
 
 HIDDEN = b"(not shown: the feed masks columns)"

@@ -321,7 +321,7 @@ def with_earlier_decisions(
     asked = source_locations_of({*same, *decided})
     there = rows_among(in_quarantine(asked), asked)
     quarantined = {source_location_of(row) for row in there.to_pylist()}
-    # A payload that was recorded though it is refused, too, has repaired nothing.
+    # A payload that was recorded though it is quarantined, too, has repaired nothing.
     failed = (replaced & quarantined) - plan.feed.decisions.dismissed(plan.windows)
     found = {
         own: sources

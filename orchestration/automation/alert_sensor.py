@@ -1,21 +1,19 @@
-"""One sensor of a deployment: it tells of each run that failed, or in which checks did not pass.
+"""The sensor of a deployment that sends a message about each run that failed, or in which checks did not pass.
 
-Dagster's own sensors of failed runs go on where a hook cannot be reached, and the message is lost. This one asks for
-it again, and a tag of the run says which hooks have it, so that none gets it twice.
+Dagster's own sensors for failed runs try a message once: where an address cannot be reached, it is lost. This one tries
+again later. A tag of the run names the addresses that have its message, so that none gets it twice.
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import dagster as dg
 
-from assets.control.asset import is_blocked
-from assets.feed_assets import table_name_of
 from assets.wording import counted
 from orchestration.observability.alerts import (
     ALERTS,
@@ -27,7 +25,7 @@ from orchestration.observability.alerts import (
 )
 from orchestration.observability.drift_lines import NEW_DRIFT
 from orchestration.observability.run_tags import windows_in_words
-from orchestration.runs.outcome import reasons
+from orchestration.runs.outcome import findings_of, reasons
 from transforms.display import block_lines
 from transforms.errors import SettingMisdeclared
 
@@ -165,7 +163,8 @@ def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
             found = event.asset_observation_data.asset_observation.metadata.get(NEW_DRIFT)
             drift.extend([] if found is None else block_lines(str(found.value)))
         elif event is not None:
-            checks.extend(_findings(event.asset_check_evaluation_data))
+            not_passed = findings_of([event.asset_check_evaluation_data])
+            checks += [one for one in not_passed if one.severity == "failed" or warnings_count()]
     is_told_why = failed or any(one.severity == "failed" for one in checks)
     if record.status == dg.DagsterRunStatus.FAILURE and not is_told_why:
         failed.append("the run ended before it could say why: its process was killed, perhaps")
@@ -182,20 +181,8 @@ def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
     )
 
 
-def _findings(check: dg.AssetCheckEvaluation) -> Iterator[CheckFinding]:
-    """The check, if it did not pass and is grave enough."""
-    if check.passed or not (is_blocked(check) or warnings_count()):
-        return
-    yield CheckFinding(
-        table_name_of(check.asset_key.path),
-        check.check_name,
-        "failed" if is_blocked(check) else "warning",
-        check.description or "",
-    )
-
-
 def warnings_count() -> bool:
-    """Whether checks that only warn are told of."""
+    """Whether messages are sent for checks that only warn, too."""
     word = os.environ.get(ALERT_ON, "").strip() or "failed"
     if word not in ("failed", "warning"):
         raise SettingMisdeclared(ALERT_ON, word, "known: failed, warning")

@@ -27,6 +27,12 @@ def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAss
 
     In process: a process per step would start a JVM per step, which costs more than the work.
     """
+    lineage: set[dg.HookDefinition] = set()
+    if wants_lineage(os.environ):
+        # Imported late: OpenLineage's library takes a third of a second, and most deployments send no lineage.
+        from orchestration.observability.lineage import lineage_hooks
+
+        lineage = lineage_hooks(feed)
     return dg.define_asset_job(
         job_name(feed),
         selection=(
@@ -35,26 +41,17 @@ def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAss
         )
         | dg.AssetSelection.checks(*(one.key for one in discovered_specs(feed, nodes))),
         executor_def=dg.in_process_executor,
-        hooks={metrics.on_failure(feed), *_lineage_hooks(feed), summary_hook(feed)},
+        hooks={metrics.on_failure(feed), *lineage, summary_hook(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
         tags={"feed": feed.name},
     )
 
 
 def wants_lineage(environment: Mapping[str, str]) -> bool:
-    """Whether somebody wants to be told of lineage, and has not said otherwise."""
+    """Whether a receiver of lineage is set, and not disabled."""
     is_disabled = environment.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true"
     named = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
     return not is_disabled and any(environment.get(name, "").strip() for name in named)
-
-
-def _lineage_hooks(feed: Feed) -> set[dg.HookDefinition]:
-    if not wants_lineage(os.environ):
-        return set()
-    # Imported late: OpenLineage's library takes a third of a second, and seldom is anybody told.
-    from orchestration.observability.lineage import lineage_hooks
-
-    return lineage_hooks(feed)
 
 
 def sensor_status(feed: Feed) -> dg.DefaultSensorStatus:

@@ -1,4 +1,4 @@
-"""Which windows Dagster takes for missing: none before the first drop, and none in which nothing landed.
+"""Keeps windows before the first drop, and those in which nothing landed, from being shown as missing in Dagster.
 
 A feed of yesterday that begins in 2020 has 60,000 partitions, nearly all of them empty for ever, so that "backfill
 missing" would ask for all of them. Dagster can leave partitions out of a definition, too (``exclusions``), but each

@@ -1,4 +1,4 @@
-"""A sensor per feed of files: a window with new drops is run, an old window too.
+"""The sensor of a feed of files: it asks for runs of all windows that have new drops, old windows included.
 
 It lists the landing, or of a large one mostly its newest days, and asks for the windows with objects that bronze does
 not have, as far as its ledger says. It needs no Spark, and a run that it asks for once too often is harmless, since

@@ -1,4 +1,4 @@
-"""What sensors and schedules ask Dagster for: a run for a range of windows, and failed ones once more."""
+"""The run requests of sensors and schedules: for ranges of windows, and again for windows whose run failed."""
 
 from __future__ import annotations
 
@@ -31,16 +31,15 @@ def ranges_of(
     for window in wanted:
         last = found[-1][1] if found else ""
         is_free = bisect(others, last) == bisect(others, window)
-        if last and is_free and steps_between(last, window, size) <= GAP + 1:
+        if (
+            last
+            and is_free
+            and (parse_window(window, size) - parse_window(last, size) <= (GAP + 1) * STEPS[size])
+        ):
             found[-1] = (found[-1][0], window)
         else:
             found.append((window, window))
     return found
-
-
-def steps_between(earlier: str, later: str, size: WindowSize) -> int:
-    """How many windows later the second one is."""
-    return (parse_window(later, size) - parse_window(earlier, size)) // STEPS[size]
 
 
 RUNS_AT_ONCE = 24

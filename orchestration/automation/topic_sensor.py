@@ -1,4 +1,4 @@
-"""A sensor per feed of topics: the windows of new records are run.
+"""The sensor of a feed of topics: it asks for runs of the windows that new records belong to.
 
 It reads the timestamps of what is new, for a bounded time per tick, and needs no Spark. A run of any window brings
 all new records to bronze; the sensor asks for the windows of the others in this tick or a later one. Its cursor keeps

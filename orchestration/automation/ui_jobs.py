@@ -145,7 +145,7 @@ def build_quarantine(feed: Feed, job_of: JobOf) -> dg.JobDefinition:
             else:
                 done = _ACTIONS[config.action](quarantine, config)
         except WeirError as fault:
-            # What is refused now would be refused again.
+            # What is quarantined now would be so again.
             raise dg.Failure(str(fault), allow_retries=False) from None
         for line in done.lines:
             context.log.info(line)

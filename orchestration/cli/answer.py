@@ -1,4 +1,4 @@
-"""One answer: lines for people, each as soon as it is true, or one JSON document at the end."""
+"""What a command prints about its feeds: lines for people while it works, or one JSON document at the end."""
 
 from __future__ import annotations
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator
 from dataclasses import asdict
+
+import click
 
 from assets.control import discovered_tables
 from assets.gold import tables as gold_tables
@@ -11,7 +14,7 @@ from assets.maintenance.compaction import Compacted, compact_feed
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.cli.answer import Answer, Facts
-from orchestration.cli.options import Place
+from orchestration.cli.options import JSON, Place, in_place_by, of_feeds
 from orchestration.cli.session import choose, reached
 from orchestration.console import say, waiting
 from orchestration.spark.java import check_java
@@ -19,10 +22,17 @@ from transforms.feed.feed import Feed
 from transforms.silver.discovered_tables import stopped_in_words
 
 
-def compact(place: Place, only: Sequence[str], *, dry_run: bool, as_json: bool = False) -> int:
-    """Compact every gold table of the feeds, and print what was kept and dropped.
+@click.command("compact")
+@in_place_by
+@of_feeds
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+@JSON
+def compact_command(place: Place, only: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
+    """Fold old changes into base rows, drop tombstones that nothing needs, and compact small files.
 
-    Returns the exit code: 0, or 1 where a table could not be compacted; it stays as it was, and the others are done.
+    Changes older than the feed's `compaction: {retention: ...}` (30 days unless the feed file says otherwise) are
+    removed from silver; bronze keeps every record. Gold is the same before and after, which is proved before anything
+    is removed. An event that arrives later for a compacted part of the history is quarantined with the reason too_late.
     """
     answer = Answer(as_json)
     check_java()
@@ -36,7 +46,7 @@ def compact(place: Place, only: Sequence[str], *, dry_run: bool, as_json: bool =
             except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
                 answer.error(feed.name, fault)
     answer.end()
-    return 0 if all(facts["ok"] for facts in answer.feeds.values()) else 1
+    sys.exit(0 if all(facts["ok"] for facts in answer.feeds.values()) else 1)
 
 
 def compact_one(lake: Lake, feed: Feed, answer: Answer, *, dry_run: bool) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
+import click
 import yaml
 
 from assets.gold.tables import mirrors
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import session
-from orchestration.cli.options import Place
+from orchestration.cli.options import Place, in_place, of_feeds
 from orchestration.console import put_file
 from transforms.column_types.registry import column_type
 from transforms.feed.feed import Feed, Table, WindowSize
@@ -25,6 +26,28 @@ from transforms.gold.columns import (
     ROW_SENTENCES,
     VERSION_SENTENCES,
 )
+
+
+@click.command("dbt-sources")
+@in_place
+@of_feeds
+def dbt_sources_command(place: Place, only: tuple[str, ...]) -> None:
+    """Print a sources.yml for dbt: a source for each feed, with gold's tables, columns, tests and freshness.
+
+        weir dbt-sources > models/sources.yml
+
+    dbt-spark reads the tables by their paths, and dbt-duckdb by its extension for Delta (docs/tables.md).
+    """
+    feeds = session.choose(place.feeds, only)
+    lake = session.reached(place.warehouse)
+    sources = [source_of(lake, feed, mirrors(lake, feed)) for feed in feeds]
+    head = (
+        "# Made by `weir dbt-sources`: make it again when a feed file changes, or a table is new."
+    )
+    said = {"version": 2, "sources": sources}
+    text = yaml.dump(said, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    put_file(f"{head}\n{text}")
+
 
 FRESHNESS: Final[dict[WindowSize, dict[str, dict[str, object]]]] = {
     "hour": {
@@ -54,19 +77,6 @@ class _Plain(yaml.SafeDumper):
 
     def ignore_aliases(self, data: object) -> bool:
         return True
-
-
-def dbt_sources(place: Place, only: Sequence[str]) -> None:
-    """Print the file: the tables that the feeds declare, and those in gold that only their streams describe."""
-    feeds = session.choose(place.feeds, only)
-    lake = session.reached(place.warehouse)
-    sources = [source_of(lake, feed, mirrors(lake, feed)) for feed in feeds]
-    head = (
-        "# Made by `weir dbt-sources`: make it again when a feed file changes, or a table is new."
-    )
-    said = {"version": 2, "sources": sources}
-    text = yaml.dump(said, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
-    put_file(f"{head}\n{text}")
 
 
 def source_of(lake: Lake, feed: Feed, tables: dict[str, Table]) -> dict[str, Any]:

@@ -5,17 +5,32 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
-from orchestration.cli.options import Place
+import click
+
+from orchestration.cli.options import EXECUTOR, Place
 from orchestration.cli.run import run
 from orchestration.console import put_lines, say
 from orchestration.resources import ROOT
 from orchestration.spark.java import check_java
 
 
-def demo(folder: Path, executor: str | None = None) -> int:
-    """Lay out the sample drops and their feed files in ``folder`` and run them; returns the exit code."""
+@click.command("demo")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    show_default="the folder you are in",
+    help="Where the sample drops, their feed files and the tables go.",
+)
+@EXECUTOR
+def demo_command(folder: Path, executor: str | None) -> None:
+    """Lay out sample drops and their feed files, bring them to gold, and say what to try next.
+
+    `make run` does this in the project's own folder. Files that exist already are kept as they are.
+    """
     check_java()
     folder = folder.resolve()
     drops = lay_out(ROOT / "demo", folder / "landing")
@@ -26,7 +41,7 @@ def demo(folder: Path, executor: str | None = None) -> int:
     code = run(Place(folder / "feeds", warehouse, executor), (), None)
     if code == 0:
         put_lines(what_next(folder, warehouse).splitlines())
-    return code
+    sys.exit(code)
 
 
 def lay_out(source: Path, target: Path) -> int:

@@ -5,19 +5,84 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
+
+import click
 
 from assets.audit import epoch_effects
 from assets.control import compacted, decisions, discovered_tables
 from assets.storage.lake import Lake
 from orchestration.cli import session
-from orchestration.cli.options import Place
-from orchestration.console import put, put_json
+from orchestration.cli.options import JSON, WHY, Place, in_place
+from orchestration.console import agrees, put, put_json
 from orchestration.feeds.faults import Unfit
 from orchestration.feeds.keys import DeclaredEpoch
 from orchestration.feeds.policies import epoch_from
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Epoch
 from transforms.feed.feed import Feed
+
+
+@click.group("epoch")
+def epoch_command() -> None:
+    """Declare or list where a source's positions start again: a reset log, a restored source, a new snapshot."""
+
+
+@epoch_command.command("open")
+@click.argument("feed")
+@click.option("--window", required=True, help="The first landing window with events of the epoch.")
+@click.option(
+    "--time", help="The source's time from which on events are of the epoch (ISO, in UTC)."
+)
+@click.option("--table", help="Only this table. By default all of them.")
+@click.option(
+    "--snapshot",
+    type=click.Choice(["complete", "partial"]),
+    default="partial",
+    show_default=True,
+    help="complete: rows of older epochs are removed if the new epoch does not name them.",
+)
+@click.option("--reason", help=f"{WHY}.")
+@click.option("--dry-run", is_flag=True, help="Say what it would do to gold, and record nothing.")
+@click.option(
+    "--yes", "is_sure", is_flag=True, help="Do not ask; without a terminal nobody is asked."
+)
+@in_place
+def open_epoch_command(
+    place: Place, feed: str, reason: str | None, *, dry_run: bool, is_sure: bool, **declared: Any
+) -> None:
+    """Record that positions start again in FEED. Such a decision is never undone.
+
+    What it does to gold is said first, table by table: how many changes the new epoch has by now, and with --snapshot
+    complete which rows they do not name.
+
+    Events made at --time or later are in the new epoch. Events that carry no time are in it from --window on, and so
+    are all events where --time is not given. Give --time where older events may be delivered again: without it, they
+    would count as new.
+    """
+
+    def is_wanted() -> bool:
+        return not dry_run and (is_sure or agrees("Record this? It is never undone"))
+
+    open_epoch(place, feed, DeclaredEpoch(**declared), reason, is_wanted)
+
+
+@epoch_command.command("list")
+@click.argument("feed")
+@in_place
+@JSON
+def list_epochs_command(place: Place, feed: str, as_json: bool) -> None:
+    """List the epochs of FEED."""
+    declared, lake = session.reached_feed(place, feed)
+    recorded = decisions.with_recorded(lake, declared).decisions.epochs
+    epochs = sorted(recorded, key=lambda epoch: epoch.window)
+    if as_json:
+        put_json([asdict(epoch) for epoch in epochs], indent=None)
+        return
+    if not epochs:
+        put(f"{feed}: one epoch, from the first window on")
+    for epoch in epochs:
+        put(f"{feed}: {epoch_in_words(epoch)}")
 
 
 def open_epoch(
@@ -71,20 +136,6 @@ def _refuse_altered_past(lake: Lake, feed: Feed, epoch: Epoch) -> None:
         raise DecisionRefused(
             feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"
         ) from None
-
-
-def list_epochs(place: Place, name: str, as_json: bool = False) -> None:
-    """Print the epochs of a feed, those of its file and the recorded ones."""
-    feed, lake = session.reached_feed(place, name)
-    recorded = decisions.with_recorded(lake, feed).decisions.epochs
-    epochs = sorted(recorded, key=lambda epoch: epoch.window)
-    if as_json:
-        put_json([asdict(epoch) for epoch in epochs], indent=None)
-        return
-    if not epochs:
-        put(f"{feed.name}: one epoch, from the first window on")
-    for epoch in epochs:
-        put(f"{feed.name}: {epoch_in_words(epoch)}")
 
 
 def epoch_in_words(epoch: Epoch) -> str:

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+
+import click
 
 from assets.audit.explain import Delivery, KeyStory, Step, explained
 from assets.control import discovered_tables
 from assets.gold import tables as gold_tables
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.options import Place
+from orchestration.cli.options import JSON, Place, in_place_by
 from orchestration.console import put_json, put_lines, waiting
 from transforms.errors import UnknownKey
 from transforms.feed.feed import Table
 from transforms.silver.schema_drift import did_you_mean
+
+
+@click.command("explain")
+@click.argument("feed")
+@click.argument("table")
+@click.argument("key", nargs=-1, required=True)
+@in_place_by
+@JSON
+def explain_command(
+    feed: str, table: str, key: tuple[str, ...], place: Place, as_json: bool
+) -> None:
+    """Say why a row is as it is: the events of its KEY in order, and what each of them did.
+
+    A key of several columns is several words, or one with commas between them, or a JSON array:
+
+        weir explain shop orders 42
+    """
+    one_word = key[0] if len(key) == 1 else json.dumps(key)
+    sys.exit(explain(place, feed, table, one_word, as_json))
 
 
 def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bool = False) -> int:
@@ -90,10 +112,10 @@ def story_lines(name: str, table: Table, key_story: KeyStory) -> list[str]:
             "",
             f"   …  {change.operation}, waits for the commit of transaction {change.transaction}",
         ]
-        lines.append(f"      {place_of_delivery(change.delivery)}")
+        lines.append(f"      {location_of_delivery(change.delivery)}")
     for event in key_story.ignored:
         lines += ["", f"   …  does not count ({event.reason}): {event.detail}"]
-        lines.append(f"      {place_of_delivery(event.delivery)}")
+        lines.append(f"      {location_of_delivery(event.delivery)}")
         lines += [f"      {event.delivery.repaired}"] if event.delivery.repaired else []
     return [
         *lines,
@@ -162,14 +184,17 @@ def delivery_notes(step: Step, following: Sequence[Step]) -> list[str]:
     Windows are all that is known of when an event came: repeats within one are in its accounts, not in silver.
     """
     first, *others = step.deliveries
-    lines = [place_of_delivery(first), *[one.repaired for one in step.deliveries if one.repaired]]
+    lines = [
+        location_of_delivery(first),
+        *[one.repaired for one in step.deliveries if one.repaired],
+    ]
     if earlier := [later for later in following if later.deliveries[0].window < first.window]:
         lines.append(
             f"came late, after {counted(len(earlier), 'event')} of earlier windows; it counts at its log position"
         )
     if others:
         lines.append(
-            f"came again, and counts once: also {'; '.join(map(place_of_delivery, others))}"
+            f"came again, and counts once: also {'; '.join(map(location_of_delivery, others))}"
         )
     if step.is_tied:
         lines.append(
@@ -178,7 +203,7 @@ def delivery_notes(step: Step, following: Sequence[Step]) -> list[str]:
     return lines
 
 
-def place_of_delivery(delivery: Delivery) -> str:
+def location_of_delivery(delivery: Delivery) -> str:
     """Where a delivery is in bronze; a decision of a person is in no line of an object."""
     line = f" line {delivery.line}" if delivery.line else ""
     return f"{delivery.object}{line}, window {delivery.window}"

@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from assets.landing.probe import Probe, probe_landing
 from assets.wording import counted
+from orchestration.cli.options import FEEDS, JSON
 from orchestration.console import put_json, put_lines, say, waiting
 from orchestration.feeds.faults import FeedFaults
 from orchestration.feeds.load import load_feed, named_files
 from orchestration.sheets import Grid, Sheet
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
+
+
+@click.group("feeds")
+def feeds_command() -> None:
+    """Check and list the feed files, without Spark."""
+
+
+@feeds_command.command("check", short_help="Name every fault of every feed file at once.")
+@click.argument("only", nargs=-1, metavar="[NAME]...")
+@FEEDS
+@click.option(
+    "--probe/--no-probe",
+    "probes",
+    default=True,
+    show_default=True,
+    help="Whether to look at the landings, too: can they be read, and what lies there.",
+)
+@JSON
+def check_feeds_command(only: tuple[str, ...], feeds: Path, probes: bool, as_json: bool) -> None:
+    """Name every fault of every feed file at once, with file, line and column.
+
+    A feed that is sound is one line, with what a quick look at its landing found. Exits with 2 where a file is wrong or
+    a landing cannot be read.
+    """
+    sys.exit(check_feeds(feeds, only, probes=probes, as_json=as_json))
+
+
+@feeds_command.command("list", short_help="List the feeds: format, landing, window, tables.")
+@FEEDS
+@JSON
+def list_feeds_command(feeds: Path, as_json: bool) -> None:
+    """List the feeds with format, window, tables and landing, as their files declare them."""
+    sys.exit(list_feeds(feeds, as_json=as_json))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +111,7 @@ def check_feeds(folder: Path, only: Sequence[str], *, probes: bool, as_json: boo
 
 
 def check_lines(one: FeedFile, found: Probe | None) -> list[str]:
-    """A line for each fault with its place, or one line for a feed that is sound."""
+    """A line for each fault with its location, or one line for a feed that is sound."""
     if one.feed is None:
         return [in_a_line(one, fault) for fault in one.faults]
     count = len(one.feed.tables)
@@ -86,17 +123,17 @@ def check_lines(one: FeedFile, found: Probe | None) -> list[str]:
 
 def in_a_line(one: FeedFile, fault: WeirError) -> str:
     """A fault as compilers write theirs: file, line and column first."""
-    place = place_of_fault(fault)
-    at = f":{place[0]}:{place[1]}" if place else ""
+    location = location_of_fault(fault)
+    at = f":{location[0]}:{location[1]}" if location else ""
     return f"{one.file}{at}: {fault_in_words(one, fault)}"
 
 
 def fault_in_words(one: FeedFile, fault: WeirError) -> str:
-    """What is wrong, without the place."""
+    """What is wrong, without the location."""
     return _AT.sub("", str(fault).removeprefix(f"{one.file}: "), count=1)
 
 
-def place_of_fault(fault: WeirError) -> tuple[int, int] | None:
+def location_of_fault(fault: WeirError) -> tuple[int, int] | None:
     """Line and column of a fault, where they are known."""
     if not isinstance(fault, FeedMisdeclared):
         return None
@@ -111,8 +148,8 @@ def check_facts(one: FeedFile, found: Probe | None) -> dict[str, object]:
     """The same for programs."""
     faults = [
         {
-            "line": place[0] if (place := place_of_fault(fault)) else None,
-            "column": place[1] if place else None,
+            "line": location[0] if (location := location_of_fault(fault)) else None,
+            "column": location[1] if location else None,
             "key": fault.key if isinstance(fault, FeedMisdeclared) else None,
             "fault": fault_in_words(one, fault),
         }
@@ -161,7 +198,7 @@ def feed_facts(one: FeedFile) -> dict[str, object]:
 
 
 def print_list(files: Sequence[FeedFile]) -> None:
-    """Print a line for each feed: of a landing that is long, its end is what tells."""
+    """Print a line for each feed."""
     table = Grid(is_narrow=True)
     for head in ("feed", "format", "window", "tables", "landing"):
         table.column(head, "anywhere")

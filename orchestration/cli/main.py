@@ -7,35 +7,61 @@ Results go to standard output, progress and errors to standard error. Exit codes
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Final
 
 import click
 
-from orchestration.cli import arguments
+COMMANDS: Final = {
+    "onboard": "Write a feed file for drops, from a sample of them.",
+    "feeds": "Check and list the feed files.",
+    "run": "Bring what is new in the landing to bronze, silver and gold.",
+    "query": "Query the tables with Spark SQL.",
+    "compact": "Fold old history into base rows, and compact small files.",
+    "explain": "Say why a row is as it is: the events of its key, in order.",
+    "verify": "Prove gold: make it again from bronze, and compare every row.",
+    "status": "Say how each feed stands: windows, events, rows, what waits.",
+    "dbt-sources": "Print a sources.yml for dbt: gold's tables and freshness.",
+    "data-docs": "Ask tables as they stand, and make Data Docs of all results.",
+    "report": "Make a feed's report: a page with plots.",
+    "ui": "Open Dagster for your feeds, with the history of their runs.",
+    "rebuild": "Make all of a feed's silver and gold again from bronze.",
+    "demo": "Lay out sample drops, bring them to gold, and say what to try.",
+    "epoch": "Declare or list where a source's positions start again.",
+    "release": "List the deletes that wait, or let them act.",
+    "notify": "Try the addresses that are told of failures.",
+    "quarantine": "List, show, repair or dismiss quarantined records.",
+}
+"""What each command is for. A command is ``<name>_command`` in the module of its name."""
 
-COMMANDS: tuple[click.Command, ...] = (
-    arguments.onboard_command,
-    arguments.feeds_command,
-    arguments.run_command,
-    arguments.query_command,
-    arguments.compact_command,
-    arguments.explain_command,
-    arguments.verify_command,
-    arguments.status_command,
-    arguments.dbt_sources_command,
-    arguments.data_docs_command,
-    arguments.report_command,
-    arguments.ui_command,
-    arguments.rebuild_command,
-    arguments.demo_command,
-    arguments.epoch_command,
-    arguments.release_command,
-    arguments.notify_command,
-    arguments.quarantine_command,
-)
+
+def command_of(name: str) -> click.Command:
+    """The command of this name; its module, with all that it works with, is imported for it."""
+    plain = name.replace("-", "_")
+    command = getattr(import_module(f"orchestration.cli.{plain}"), f"{plain}_command")
+    assert isinstance(command, click.Command)
+    return command
+
+
+class Commands(click.Group):
+    """Lists all commands at once, and imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the alphabet."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, if there is one."""
+        return command_of(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for each command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
 
 
 @click.group(
-    commands=COMMANDS,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="weir")

@@ -1,20 +1,30 @@
-"""``weir notify``: a message that says nothing is wrong, to try the hooks."""
+"""``weir notify``: sends a test message to each address that is told of failures."""
 
 from __future__ import annotations
 
 import os
+import sys
 from uuid import uuid4
+
+import click
 
 from orchestration.console import complain, put
 from orchestration.observability.alerts import ALERTS, Message, hooks_of, link_of_run
 
 
-def notify() -> int:
-    """Send a message to every hook; returns the exit code: 1 where one does not take it, 2 where there is none."""
+@click.command("notify")
+@click.option(
+    "--test", "is_test", is_flag=True, required=True, help="Send a message that is a test."
+)
+def notify_command(is_test: bool) -> None:
+    """Send a test message to each address in WEIR_ALERTS.
+
+    The sensor weir_alerts sends a message where a run or a check has failed; docs/observability.md has the settings.
+    """
     hooks = hooks_of(os.environ)
     if not hooks:
         complain(f"nobody is told: {ALERTS} is not set")
-        return 2
+        sys.exit(2)
     key = f"test-{uuid4().hex[:12]}"
     message = Message(key=key, feed="no feed", link=link_of_run(os.environ, key))
     faults = 0
@@ -22,4 +32,4 @@ def notify() -> int:
         fault = send(message)
         put(f"{name}: {fault or 'sent'}")
         faults += fault is not None
-    return 1 if faults else 0
+    sys.exit(1 if faults else 0)

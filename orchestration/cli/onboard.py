@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -12,16 +13,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+import click
+
 from assets.onboarding import preview, sample
 from assets.onboarding.preview import Preview, PreviewTable
 from assets.onboarding.sample import Sample, refuse_empty, sample_landing
 from assets.wording import counted
+from orchestration.cli.options import FEEDS
 from orchestration.console import complain, put_file, say, waiting
 from orchestration.feeds.faults import Unfit
 from orchestration.feeds.keys import DeclaredFeed
 from orchestration.feeds.landings import landing_from
 from orchestration.feeds.load import load_feed
 from orchestration.sheets import Grid, Sheet
+from transforms.addresses import without_credentials
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -29,6 +34,42 @@ from transforms.onboarding.landing_windows import LandingWindows
 from transforms.onboarding.proposal import Entry, Proposal, file_text
 from transforms.onboarding.recognition import Evidence, proposal_of_records
 from transforms.silver.schema_drift import did_you_mean
+
+
+@click.command("onboard")
+@click.argument("landing")
+@click.option("--format", "format_name", metavar="FORMAT", help="The format, where it is known.")
+@click.option("--name", metavar="NAME", help="The feed's name. By default the landing's last part.")
+@FEEDS
+@click.option("--files", metavar="GLOB", help="Only objects of these names are drops: '**/*.json'.")
+@click.option(
+    "--write/--print", "writes", default=True, help="Write the feed file (default), or print it."
+)
+@click.option("--force", is_flag=True, help="Write over a feed file that is there already.")
+@click.option(
+    "--sample",
+    "objects",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many objects are read at most; of topics so many hundred records.",
+)
+def onboard_command(landing: str, feeds: Path, **asked: object) -> None:
+    """Write a commented feed file for drops that lie in LANDING, from a sample of them.
+
+    LANDING is a folder, s3://bucket/prefix/ or kafka://broker:9092/topic. The command reads a few drops, says by which
+    marks it recognises their format, proposes tables, keys, types and windows with the evidence for each, and shows the
+    rows that gold would have. No table is written, and Spark is not started:
+
+        weir onboard s3://drops/shop/
+    """
+    from orchestration.console import say
+
+    # What is imported next takes a second.
+    say(f"looking at {without_credentials(landing)}")
+
+    sys.exit(onboard(Request(landing=landing, feeds=feeds, **asked)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

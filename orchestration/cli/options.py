@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
+from assets.control.choice import Choice
 from assets.executors.choice import EXECUTORS
 
 FEEDS = click.option(
@@ -34,6 +35,8 @@ EXECUTOR = click.option(
     " do, however much memory it takes; auto for whichever is faster, by size.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON, for programs.")
+WHY = "Why, for whoever reads decisions.<feed> later"
+BY = click.option("--by", metavar="NAME", help="Who decides this. By default your user's name.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +69,33 @@ def in_place(command: Callable[..., None]) -> Callable[..., None]:
     @FEEDS
     @WAREHOUSE
     @wraps(command)
-    def placed(feeds: Path, warehouse: str, **others: Any) -> None:
-        command(place=Place(feeds, warehouse), **others)
+    def placed(feeds: Path, warehouse: str, executor: str | None = None, **others: Any) -> None:
+        command(place=Place(feeds, warehouse, executor), **others)
 
     return placed
 
 
 def in_place_by(command: Callable[..., None]) -> Callable[..., None]:
     """``in_place`` with the option ``--executor``, too, which is part of the ``place``."""
+    return in_place(EXECUTOR(command))
 
-    @in_place
-    @EXECUTOR
-    @wraps(command)
-    def placed(place: Place, executor: str | None, **others: Any) -> None:
-        command(place=replace(place, executor=executor), **others)
 
-    return placed
+def with_choice(
+    all_help: str, reason_help: str = f"{WHY}.", metavar: str | None = None
+) -> Callable[..., Callable[..., None]]:
+    """A command of a FEED that takes ids, ``--all`` and ``--reason``, which come as one ``choice``."""
+
+    def declared(command: Callable[..., None]) -> Callable[..., None]:
+        @click.argument("feed")
+        @click.argument("ids", nargs=-1, metavar=metavar)
+        @click.option("--all", "everything", is_flag=True, help=all_help)
+        @click.option("--reason", help=reason_help)
+        @in_place
+        @wraps(command)
+        def chosen(place: Place, feed: str, ids: tuple[str, ...], **others: Any) -> None:
+            choice = Choice(ids, others.pop("everything"), others.pop("reason"))
+            command(place, feed, choice, **others)
+
+        return chosen
+
+    return declared

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 from typing import Any
+
+import click
 
 from assets.control.choice import Choice
 from assets.control.decisions import signed
@@ -19,8 +22,127 @@ from assets.quarantine.records import Quarantine, QuarantinedRecord, Records, qu
 from assets.quarantine.words import advice_of, landed_again, shown_in_full
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.options import Place
+from orchestration.cli.options import BY, JSON, WHY, Place, in_place, with_choice
 from orchestration.console import put, put_json, put_json_text, put_lines
+
+
+@click.group("quarantine")
+def quarantine_command() -> None:
+    """Work with the records that could not be taken: see what is wrong, repair them, replay them, or give them up."""
+
+
+@quarantine_command.command("list", short_help="List records by the reason why they are there.")
+@click.argument("feed")
+@click.option("--reason", metavar="REASON", help="Only records with this reason.")
+@click.option(
+    "--state",
+    type=click.Choice(["open", "repaired", "dismissed", "too late", "all"]),
+    default="open",
+    show_default=True,
+    help="Only records in this state.",
+)
+@JSON
+@in_place
+def list_quarantine_command(
+    place: Place, feed: str, reason: str | None, state: str, as_json: bool
+) -> None:
+    """List the quarantined records of FEED, by reason, each with its source location and the start of its payload."""
+    list_records(place, feed, reason, state, as_json=as_json)
+
+
+@quarantine_command.command("show", short_help="Show one record, what is wrong and what to do.")
+@click.argument("feed")
+@click.argument("id")
+@JSON
+@in_place
+def show_quarantine_command(place: Place, feed: str, id: str, as_json: bool) -> None:
+    """Show one record of FEED: payload, source location, state and reason, what to do, and what is read in its place.
+
+    The beginning of the ID is enough.
+    """
+    show_record(place, feed, id, as_json=as_json)
+
+
+@quarantine_command.command("export", short_help="Write records out, to be repaired in an editor.")
+@click.argument("feed")
+@click.argument("ids", nargs=-1)
+@click.option("--reason", metavar="REASON", help="Only records with this reason.")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    show_default="quarantine-<feed>",
+    help="The folder to write to.",
+)
+@in_place
+def export_quarantine_command(
+    place: Place, feed: str, ids: tuple[str, ...], reason: str | None, to: Path | None
+) -> None:
+    """Write the open records of FEED, or those with these IDS, to a folder: a file for each, as it landed.
+
+    A file source_locations.json beside them says which record each file is. Repair the files, and give the folder or
+    single files to `weir quarantine replay`.
+    """
+    quarantine = opened(place, feed)
+    chosen = quarantine.picked(Choice(ids)) if ids else quarantine.open
+    chosen = chosen.where(reason=reason)
+    if not chosen:
+        put(f"{feed}: no such record is open in quarantine; nothing was written")
+        return
+    rows = bronze_rows(quarantine.lake, quarantine.feed, chosen)
+    folder = to or Path(f"quarantine-{feed}")
+    written = [
+        Written(
+            one,
+            current_payload(one, rows[one.source_location]),
+            rows[one.source_location]["header"],
+        )
+        for one in chosen
+        if one.source_location in rows
+    ]
+    for path, one in zip(files.write_out(quarantine.feed, written, folder), written, strict=True):
+        put(f"{path}  {one.record.where}  {one.record.reason}: {one.record.detail}")
+    if gone := len(chosen) - len(written):
+        put(f"{feed}: bronze no longer has {counted(gone, 'record')} of these")
+    put(
+        f"{feed}: {counted(len(written), 'record')} in {folder}, with their source locations in {files.SIDECAR}."
+        f" Repair the files, then `weir quarantine replay {feed} {folder} --reason TEXT`"
+    )
+
+
+@quarantine_command.command("replay", short_help="Bring records through their windows once more.")
+@with_choice("All open records, as they are.", metavar="[WHAT]...")
+@BY
+@click.option("--later", is_flag=True, help="Only record it: the next `weir run` does the rest.")
+@click.option(
+    "--force", is_flag=True, help="Record also a payload that would be quarantined again."
+)
+def replay_quarantine_command(place: Place, feed: str, choice: Choice, **ways: Any) -> None:
+    """Bring records of FEED through their windows once more: repaired files, or records as they are.
+
+    WHAT: files or folders of `weir quarantine export`, of which those that you changed are recorded (that needs
+    --reason) and read in place of the records in bronze; or ids of records that a changed feed file can take as they
+    are. Exits with 1 if one of the records is still in quarantine afterwards.
+    """
+    from orchestration.cli import quarantine_replay
+
+    sys.exit(quarantine_replay.replay(place, feed, choice, quarantine_replay.Ways(**ways)))
+
+
+@quarantine_command.command("dismiss", short_help="Give up records that nobody can repair.")
+@with_choice("All open records.", f"{WHY}. Needed.")
+@BY
+def dismiss_quarantine_command(place: Place, feed: str, choice: Choice, by: str | None) -> None:
+    """Dismiss the records of FEED with these IDS: nobody will repair them.
+
+    They stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts them. If the feed
+    file is changed later so that such a record can be taken, it counts like any other. The beginning of an id is
+    enough. All events of a record are dismissed together.
+    """
+    quarantine = opened(place, feed)
+    signature = signed(quarantine.feed, choice.reason, by)
+    given_up = quarantine.picked(choice)
+    put_lines(repair.dismiss_records(quarantine.lake, quarantine.feed, given_up, signature))
+
 
 SHOWN = 20
 """How many records of each reason are printed at most; ``--json`` has all."""
@@ -126,44 +248,6 @@ def _coded(payload: bytes | None) -> str | dict[str, str] | None:
         return payload.decode()
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(payload).decode()}
-
-
-def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: Path | None) -> None:
-    """Write the chosen records out, or all open ones; print each file's name and what is wrong with the record."""
-    quarantine = opened(place, name)
-    feed = quarantine.feed
-    chosen = quarantine.picked(choice) if choice.ids else quarantine.open
-    chosen = chosen.where(reason=of_reason)
-    if not chosen:
-        put(f"{feed.name}: no such record is open in quarantine; nothing was written")
-        return
-    rows = bronze_rows(quarantine.lake, feed, chosen)
-    folder = to or Path(f"quarantine-{feed.name}")
-    written = [
-        Written(
-            one,
-            current_payload(one, rows[one.source_location]),
-            rows[one.source_location]["header"],
-        )
-        for one in chosen
-        if one.source_location in rows
-    ]
-    for path, one in zip(files.write_out(feed, written, folder), written, strict=True):
-        put(f"{path}  {one.record.where}  {one.record.reason}: {one.record.detail}")
-    if gone := len(chosen) - len(written):
-        put(f"{feed.name}: bronze no longer has {counted(gone, 'record')} of these")
-    put(
-        f"{feed.name}: {counted(len(written), 'record')} in {folder}, with their source locations in {files.SIDECAR}."
-        f" Repair the files, then `weir quarantine replay {feed.name} {folder} --reason TEXT`"
-    )
-
-
-def dismiss(place: Place, name: str, choice: Choice, by: str | None) -> None:
-    """Give up the chosen records of a feed's quarantine."""
-    quarantine = opened(place, name)
-    signature = signed(quarantine.feed, choice.reason, by)
-    given_up = quarantine.picked(choice)
-    put_lines(repair.dismiss_records(quarantine.lake, quarantine.feed, given_up, signature))
 
 
 def opened(place: Place, name: str) -> Quarantine:

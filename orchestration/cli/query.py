@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import click
+
 from assets.executors.choice import AUTO, SPARK
 from assets.storage.lake import Lake
 from orchestration.cli import session
+from orchestration.cli.options import WAREHOUSE
 from orchestration.cli.sql import answers, in_duckdb, question
 from orchestration.cli.sql.answers import Answer, print_rows
 from orchestration.cli.sql.question import Question
@@ -12,17 +15,47 @@ from orchestration.console import say, waiting
 from orchestration.spark.java import check_java
 
 
+@click.command("query")
+@click.argument("sql")
+@WAREHOUSE
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(answers.FORMATS),
+    default="table",
+    show_default=True,
+    help="How the rows are printed.",
+)
+@click.option(
+    "--all-columns",
+    is_flag=True,
+    help="Print Weir's own columns of gold for a star, too, whole digests, and bytes as base64, as jsonl and csv do.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice([AUTO, SPARK]),
+    default=AUTO,
+    show_default=True,
+    help="Who answers: DuckDB, and Spark what only Spark can; or Spark in any case.",
+)
+def query_command(sql: str, warehouse: str, style: str, all_columns: bool, engine: str) -> None:
+    """Query the tables with one statement of Spark SQL that reads.
+
+    Tables are named bronze.<feed>, silver.<feed>, quarantine.<feed> and gold.<feed>.<table>:
+
+        weir query "SELECT * FROM gold.shop.customers"
+
+    SHOW TABLES lists them. Joins, windows, aggregates and the like of small tables are answered without Java, by
+    DuckDB, with the answers that Spark would give; all else by Spark. Files, programs and tables that are not Weir's
+    are refused. docs/tables.md says which is which, and what a query may do.
+    """
+    query(sql, warehouse, style, all_columns, engine)
+
+
 def query(
     sql: str, warehouse: str, style: str, all_columns: bool = False, engine: str = AUTO
 ) -> None:
-    """Print what a statement gives.
-
-    Args:
-        sql: one statement of Spark SQL.
-        warehouse: the folder or address of the tables.
-        style: how the rows are printed, one of ``answers.FORMATS``.
-        all_columns: whether a table is printed with all columns of a star, and with whole digests.
-        engine: ``spark`` where Spark is to answer it, whatever it asks.
+    """Print what a statement gives; ``engine``: ``spark`` where Spark is to answer it, whatever it asks.
 
     Raises:
         QueryRefused: it is no statement that reads, or Spark does not understand it.

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import sys
+
+import click
+
 from assets.control import discovered_tables, progress
 from assets.maintenance.rebuild import rebuild_gold, rebuild_silver, windows_of
 from assets.storage import step_faults
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.cli.answer import Answer, Facts
-from orchestration.cli.options import Place
-from orchestration.cli.session import opened_feed
+from orchestration.cli.options import JSON, Place, in_place_by
+from orchestration.cli.session import opened_feeds
 from orchestration.console import say, waiting
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.silver.discovered_tables import stopped_in_words
 
 
-def rebuild(place: Place, name: str, as_json: bool = False) -> int:
-    """Rebuild one feed; returns 0, 1 where a gold table is stopped, or 2 where one failed or none is there."""
+@click.command("rebuild")
+@click.argument("feed")
+@in_place_by
+@JSON
+def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
+    """Make all of silver and gold of FEED again from bronze, compacted history included.
+
+    Use it after a change of the feed file or an epoch that alters compacted history, for another key of a table, or to
+    take in events that were quarantined as too_late. Gold stays as it is until it is replaced, table by table. Run
+    nothing else on the feed meanwhile.
+    """
     answer = Answer(as_json)
-    feed, lake = opened_feed(place, name)
-    with waiting(f"rebuilding {feed.name}"):
+    (declared,), lake = opened_feeds(place, [feed])
+    with waiting(f"rebuilding {feed}"):
         try:
-            code = rebuild_in(lake, feed, answer)
+            code = rebuild_in(lake, declared, answer)
         except WeirError as fault:
-            answer.error(feed.name, fault)
+            answer.error(feed, fault)
             code = 2
-    answer.end_of_one(feed.name)
-    return code
+    answer.end_of_one(feed)
+    sys.exit(code)
 
 
 def rebuild_in(lake: Lake, feed: Feed, answer: Answer | None = None) -> int:

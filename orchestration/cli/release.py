@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import click
 import pyarrow.compute as pc
 
 from assets.control import accounting, decisions
@@ -18,12 +19,43 @@ from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.answer import Answer, Facts
-from orchestration.cli.options import Place
+from orchestration.cli.options import JSON, Place, with_choice
 from transforms.change import HOLD
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Hold, Release
 from transforms.feed.feed import Feed
 from transforms.record import SOURCE_LOCATION
+
+
+@click.command("release")
+@with_choice("Let all of them act.")
+@click.option("--keep", "keeps", is_flag=True, help="Never let them act: gold keeps the rows.")
+@JSON
+def release_command(place: Place, feed: str, choice: Choice, keeps: bool, as_json: bool) -> None:
+    """List the deletes of FEED that wait, or let those with these IDS act.
+
+    With `range_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. So does what
+    would remove most of a table (`loss_guard`), what a snapshot does not name that is not known to be complete, and
+    what a delete of one TigerGraph partition does to rows of others that changed at about its time.
+    Without IDS and without --all, the command lists what waits. The beginning of an id is enough. Deletes that come
+    from one record act together.
+    """
+    declared, lake = session.reached_feed(place, feed)
+    answer = Answer(as_json)
+    waiting = [*held(lake, declared), *held_by_gold(lake, declared)]
+    if choice.is_made:
+        done = (keep if keeps else let_act)(lake, declared, choice, waiting, answer)
+    else:
+        list_held(declared, waiting, answer)
+        done = []
+    left = [delete for delete in waiting if delete not in done]
+    released, kept = ([], done) if keeps else (done, [])
+    answer.of(feed).update(
+        held=[*map(held_facts, left)],
+        released=[*map(held_facts, released)],
+        kept=[*map(held_facts, kept)],
+    )
+    answer.end_of_one(feed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +72,6 @@ class HeldDelete:
     windows: tuple[str, ...]
     source_location: str
     hold: Hold | None = None
-
-
-def release(
-    place: Place, name: str, choice: Choice, as_json: bool = False, *, keeps: bool = False
-) -> None:
-    """Let the chosen deletes of a feed act, or never (``keeps``); list them where none is chosen."""
-    feed, lake = session.reached_feed(place, name)
-    answer = Answer(as_json)
-    waiting = [*held(lake, feed), *held_by_gold(lake, feed)]
-    if choice.is_made:
-        done = (keep if keeps else let_act)(lake, feed, choice, waiting, answer)
-    else:
-        list_held(feed, waiting, answer)
-        done = []
-    left = [delete for delete in waiting if delete not in done]
-    released, kept = ([], done) if keeps else (done, [])
-    answer.of(feed.name).update(
-        held=[*map(held_facts, left)],
-        released=[*map(held_facts, released)],
-        kept=[*map(held_facts, kept)],
-    )
-    answer.end_of_one(feed.name)
 
 
 def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: Answer) -> None:

@@ -6,24 +6,38 @@ import webbrowser
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
 from orchestration.cli import session
-from orchestration.cli.options import Place
+from orchestration.cli.options import Place, in_place
 from orchestration.console import put, say, waiting
 from orchestration.observability import stored_text
 from orchestration.observability.report import html_page
 
 
-def report(place: Place, name: str, to: Path | None, *, opened: bool) -> int:
-    """Make the report and print where it is; ``to``: a file, instead of its place in the warehouse."""
-    (feed,) = session.choose(place.feeds, [name])
+@click.command("report")
+@click.argument("feed")
+@in_place
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Where the page goes. By default _reports/<feed>.html in the warehouse.",
+)
+@click.option("--open", "opened", is_flag=True, help="Open it in a browser, too.")
+def report_command(feed: str, place: Place, to: Path | None, opened: bool) -> None:
+    """Make a feed's report: its windows, outcomes, lag, growth, tombstones and quarantine, with plots.
+
+    Each run makes it, too. The page has everything in it and needs no network.
+    """
+    (declared,) = session.choose(place.feeds, [feed])
     lake = session.reached(place.warehouse)
-    address = html_page.address_of(lake, feed) if to is None else str(to.expanduser().resolve())
-    with waiting(f"looking at {feed.name}"):
-        page = html_page.make_report(lake, feed, datetime.now(UTC))
+    address = html_page.address_of(lake, declared) if to is None else str(to.expanduser().resolve())
+    with waiting(f"looking at {feed}"):
+        page = html_page.make_report(lake, declared, datetime.now(UTC))
     stored_text.store_text(address, page, stored_text.HTML)
     put(address)
     if opened:
-        link = html_page.opened_by_browser(lake, feed) if to is None else Path(address).as_uri()
+        link = html_page.opened_by_browser(lake, declared) if to is None else Path(address).as_uri()
         if not webbrowser.open(link):
             say(f"no browser was found: open {link}")
-    return 0

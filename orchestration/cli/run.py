@@ -1,16 +1,19 @@
-"""``weir run``: what is new, or the windows asked for, from the landing to gold, and what is left alone."""
+"""``weir run``: brings what is new, or the windows asked for, to gold, and names what it does not read."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+
+import click
 
 from assets.control import ledger
 from assets.storage.lake import Lake
 from assets.wording import counted, nothing_landed
 from orchestration.cli import session
 from orchestration.cli.answer import Answer
-from orchestration.cli.options import Place
+from orchestration.cli.options import JSON, Place, in_place_by, of_feeds
 from orchestration.cli.session import some
 from orchestration.console import say, waiting
 from orchestration.runs import planning, waiting_tables
@@ -18,6 +21,26 @@ from orchestration.runs.planning import AskedWindows, Plan
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
 from transforms.feed.windows import first_of, window_at
+
+
+@click.command("run")
+@in_place_by
+@of_feeds
+@click.option(
+    "--windows",
+    metavar="WINDOWS",
+    help="Only these windows: 2026-11-20T03, a day 2026-11-20 (of an hourly feed all its hours), a range"
+    " 2026-11-18..2026-11-20 with both ends included; or, of those that have drops, an open range 2026-11-18.. or"
+    " ..2026-11-20, 'last 12h' or 'last 3d', counted back from now. All in UTC.",
+)
+@JSON
+def run_command(place: Place, only: tuple[str, ...], windows: str | None, as_json: bool) -> None:
+    """Bring the landing to bronze, silver and gold: the windows with new drops, or those that you name.
+
+    Exits with 0 also where records were quarantined: they are counted and shown. Exits with 1 if a blocking check or a
+    step fails, and with 2 if the command or a feed file is wrong, or a landing cannot be read.
+    """
+    sys.exit(run(place, only, windows, as_json))
 
 
 def run(place: Place, only: Sequence[str], windows: str | None, as_json: bool = False) -> int:

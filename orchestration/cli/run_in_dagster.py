@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from assets.control.asset import is_blocked
-from assets.feed_assets import table_name_of
 from assets.quality.suite_faults import faults_of_suites
 from assets.storage.lake import Lake
 from orchestration.cli.answer import Answer, Facts
@@ -18,7 +16,7 @@ from orchestration.feeds.faults import Unfit
 from orchestration.feeds.load import misdeclared
 from orchestration.runs import execution, summary
 from orchestration.runs.history import naming_faults, open_history
-from orchestration.runs.outcome import Outcome
+from orchestration.runs.outcome import Outcome, findings_of
 from orchestration.runs.planning import Plan
 from orchestration.sheets import Sheet
 from transforms.feed.feed import Feed
@@ -62,16 +60,7 @@ def add_outcome(answer: Answer, lake: Lake, outcome: Outcome, feeds: Path) -> No
 
 def check_facts(outcome: Outcome) -> Facts:
     """How many checks passed, warned and failed, and what those found that did not pass."""
-    not_passed = [
-        {
-            "asset": table_name_of(check.asset_key.path),
-            "check": check.check_name,
-            "severity": "failed" if is_blocked(check) else "warning",
-            "says": check.description or "",
-        }
-        for check in outcome.checks
-        if not check.passed
-    ]
+    not_passed = [asdict(one) for one in findings_of(outcome.checks)]
     failed = sum(one["severity"] == "failed" for one in not_passed)
     return {
         "passed": len(outcome.checks) - len(not_passed),

@@ -39,12 +39,6 @@ def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], La
     return chosen, lake
 
 
-def opened_feed(place: Place, name: str) -> tuple[Feed, Lake]:
-    """One feed of a place and its warehouse; see ``opened_feeds``."""
-    (feed,), lake = opened_feeds(place, [name])
-    return feed, lake
-
-
 def reached(warehouse: str, feeds: Sequence[Feed] = (), executor: str | None = None) -> Lake:
     """The warehouse with a session for these feeds that is not started yet: planning needs none.
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+
+import click
 
 from assets.audit.status import Status, status_of
 from assets.landing import kafka
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.options import Place
+from orchestration.cli.options import Place, in_place, of_feeds
 from orchestration.cli.session import some
 from orchestration.console import put_json, put_lines, say, waiting
 from orchestration.sheets import Grid, Sheet
@@ -22,10 +25,28 @@ from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
 
 
-def status(place: Place, only: Sequence[str], style: str, max_age: float | None) -> int:
-    """Print the state of the feeds: a ``table``, with all ``details``, or as ``json``.
+@click.command("status")
+@in_place
+@of_feeds
+@click.option(
+    "--details",
+    "style",
+    flag_value="details",
+    help="All that is known of each feed, its limits too.",
+)
+@click.option("--json", "style", flag_value="json", help="The same for programs.")
+@click.option(
+    "--max-age",
+    type=click.FloatRange(min=0),
+    metavar="HOURS",
+    help="Exit with 1 where a feed's newest window in gold ended longer ago.",
+)
+def status_command(
+    place: Place, only: tuple[str, ...], style: str | None, max_age: float | None
+) -> None:
+    """Say how each feed stands, in a line each: windows, events, quarantine, and what waits.
 
-    Returns the exit code: 0, or 1 where a feed's newest window in gold ended more than ``max_age`` hours ago.
+    It counts what has been read already. What is new in the landing is for `weir run` to find.
     """
     chosen = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse)
@@ -38,16 +59,16 @@ def status(place: Place, only: Sequence[str], style: str, max_age: float | None)
                 put_lines(status_lines(feed, found[-1][1]))
     if style == "json":
         put_json([as_json(feed, one) for feed, one in found])
-    elif style == "table":
+    elif style is None:
         print_table(found)
         say("what has landed since is not counted here: `weir run` finds it")
     if max_age is None:
-        return 0
+        return
     oldest = datetime.now(UTC) - timedelta(hours=max_age)
     stale = [feed.name for feed, one in found if is_stale(feed, one, oldest)]
     if stale:
         say(f"older than that: {', '.join(stale)}")
-    return 1 if stale else 0
+        sys.exit(1)
 
 
 def print_table(found: Sequence[tuple[Feed, Status | None]]) -> None:

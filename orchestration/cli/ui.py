@@ -8,14 +8,36 @@ import sys
 from pathlib import Path
 from typing import Final, NoReturn
 
+import click
+
 from orchestration.cli import session
-from orchestration.cli.options import Place
+from orchestration.cli.options import Place, in_place
 from orchestration.console import say
 from orchestration.resources import ROOT
 from orchestration.runs.history import HOME, home_of, make_home
 from orchestration.spark.settings import warehouse_uri
 from orchestration.web.process_group import become
 from transforms.errors import SettingMisdeclared
+
+
+@click.command("ui")
+@in_place
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=3000,
+    show_default=True,
+    help="The pages are at this port of 127.0.0.1.",
+)
+def ui_command(place: Place, port: int) -> None:
+    """Open Dagster's pages for the feeds of a folder, with the daemon that runs schedules, sensors and backfills.
+
+    The history of runs is in the folder that DAGSTER_HOME names, else in `.dagster` beside the folder of feed files,
+    where `weir run` keeps its own. Ctrl-C, or SIGTERM, ends all that is started, a run that is under way included:
+    start it again, and it goes on.
+    """
+    ui(place, port)
+
 
 ADDRESS: Final = "127.0.0.1"
 

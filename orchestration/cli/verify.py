@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict
 from uuid import uuid4
+
+import click
 
 from assets.audit.verify import Certificate, NotProved, Shuffled, certificates, make_again, shuffle
 from assets.control import decisions, discovered_tables, ledger, progress
@@ -13,7 +15,7 @@ from assets.gold import tables as gold_tables
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.cli.answer import Answer, Facts
-from orchestration.cli.options import Place
+from orchestration.cli.options import JSON, Place, in_place_by, of_feeds
 from orchestration.cli.session import opened_feeds, some
 from orchestration.console import say, waiting
 from orchestration.spark.settings import warehouse_uri
@@ -21,10 +23,28 @@ from transforms.feed.feed import Feed
 from transforms.silver.discovered_tables import stopped_in_words
 
 
-def verify(
-    place: Place, only: Sequence[str], scratch: str | None, seed: int, as_json: bool = False
-) -> int:
-    """Prove every feed's gold; returns the exit code: 0 proved, 1 a row differs, 2 some cannot be proved now."""
+@click.command("verify")
+@in_place_by
+@of_feeds
+@click.option(
+    "--scratch",
+    metavar="DIR-or-URI",
+    help="Where the second gold is made. By default a temporary folder, which is removed afterwards.",
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Another number gives another order."
+)
+@JSON
+def verify_command(
+    place: Place, only: tuple[str, ...], scratch: str | None, seed: int, as_json: bool
+) -> None:
+    """Prove gold: make it again from bronze in another order, and compare it row by row.
+
+    Bronze's records are shuffled over other windows (they stay in their own where the feed has epochs or columns with a
+    `since`), some of them twice, and the windows are run in another order. This needs about as much time and room as
+    bringing all of bronze to gold again. Exits with 0 if every row is the same, with 1 if any differs, and with 2 if
+    something cannot be proved now.
+    """
     answer = Answer(as_json)
     chosen, lake = opened_feeds(place, only)
     codes = []
@@ -35,7 +55,7 @@ def verify(
             answer.error(feed.name, fault)
             codes.append(2)
     answer.end()
-    return 1 if 1 in codes else max(codes, default=0)
+    sys.exit(1 if 1 in codes else max(codes, default=0))
 
 
 def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int, answer: Answer) -> int:

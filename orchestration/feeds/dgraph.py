@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from assets.columns import dgraph_nodes
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import Unfit, check_among
 from orchestration.feeds.keys import DeclaredPredicate
 from transforms.feed.feed import Predicate
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
@@ -48,9 +48,7 @@ def types_from(
         tables[name.lower()] = name
         columns = {column: column for column in dgraph_nodes.KEY}
         for predicate in of_type:
-            if predicate not in predicates:
-                fault = f"{predicate!r} is not among the predicates{did_you_mean(predicate, predicates)}"
-                raise Unfit(f"types.{name}", fault, predicates)
+            check_among(f"types.{name}", predicate, "the predicates", predicates, predicates)
             column = dgraph_nodes.column_of(name, predicate)
             if twin := columns.get(column.lower()):
                 fault = f"{predicate} and {twin} would both be the column {column}"

@@ -41,23 +41,23 @@ def suites_from(declared: Mapping[str, object], file: str) -> tuple[DeclaredSuit
 
 
 def _suite(layer: SuiteLayer, table: str | None, content: object, file: str) -> DeclaredSuite:
-    place = f"{SECTION}.{layer}" + ("" if table is None else f".{table}")
-    parts = _mapping(place, content)
-    _refuse_unknown(place, parts, _SUITE)
-    found = [*_entries(parts.get("table", []), None, f"{place}.table")]
-    columns = _mapping(f"{place}.columns", parts.get("columns", {}))
+    key = f"{SECTION}.{layer}" + ("" if table is None else f".{table}")
+    parts = _mapping(key, content)
+    _refuse_unknown(key, parts, _SUITE)
+    found = [*_entries(parts.get("table", []), None, f"{key}.table")]
+    columns = _mapping(f"{key}.columns", parts.get("columns", {}))
     for name, entries in columns.items():
-        found += _entries(entries, name, f"{place}.columns.{name}")
+        found += _entries(entries, name, f"{key}.columns.{name}")
     names = check_names([(kind, column) for kind, column, _, _ in found])
     made = [_expectation(name, one) for name, one in zip(names, found, strict=True)]
     return DeclaredSuite(layer, table, made, file)
 
 
-def _entries(entries: object, column: str | None, place: str) -> Iterator[_Entry]:
+def _entries(entries: object, column: str | None, key: str) -> Iterator[_Entry]:
     if not isinstance(entries, list) or not (entries or column is None):
-        raise Unfit(place, f"must be a list of expectations, found {entries!r}")
+        raise Unfit(key, f"must be a list of expectations, found {entries!r}")
     for number, one in enumerate(entries):
-        at = f"{place}.{number}"
+        at = f"{key}.{number}"
         if isinstance(one, str):
             yield one, column, {}, at
         elif isinstance(one, dict) and len(one) == 1:
@@ -68,28 +68,28 @@ def _entries(entries: object, column: str | None, place: str) -> Iterator[_Entry
 
 
 def _expectation(name: str, entry: _Entry) -> DeclaredExpectation:
-    kind, column, given, place = entry
+    kind, column, given, key = entry
     arguments = {key: value for key, value in given.items() if key != "severity"}
     if column is not None and "column" in arguments:
-        raise Unfit(f"{place}.column", f"is said already: it stands under the column {column}")
+        raise Unfit(f"{key}.column", f"is said already: it stands under the column {column}")
     severities: tuple[ExpectationSeverity, ...] = get_args(ExpectationSeverity)
     for severity in severities:
         if given.get("severity", "warn") == severity:
-            return DeclaredExpectation(name, kind, column, arguments, severity, place)
+            return DeclaredExpectation(name, kind, column, arguments, severity, key)
     fault = f"must be {' or '.join(severities)}, found {given['severity']!r}"
-    raise Unfit(f"{place}.severity", fault)
+    raise Unfit(f"{key}.severity", fault)
 
 
-def _mapping(place: str, content: object) -> dict[str, object]:
+def _mapping(key: str, content: object) -> dict[str, object]:
     if not isinstance(content, dict):
-        raise Unfit(place, f"must be a mapping, with keys of its own, found {content!r}")
+        raise Unfit(key, f"must be a mapping, with keys of its own, found {content!r}")
     return content
 
 
-def _refuse_unknown(place: str, given: Collection[str], known: Sequence[str]) -> None:
+def _refuse_unknown(key: str, given: Collection[str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
-            raise Unfit(f"{place}.{name}", f"is not a known key{did_you_mean(name, known)}", known)
+            raise Unfit(f"{key}.{name}", f"is not a known key{did_you_mean(name, known)}", known)
 
 
 def check_suites(feed: Feed) -> None:

@@ -1,4 +1,4 @@
-"""How what is wrong in a feed file is told: with file and key, and in words for the person who wrote it."""
+"""The faults of a feed file: the file, the key, and what is wrong, in words for the person who wrote it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from transforms.errors import FeedMisdeclared
+from transforms.silver.schema_drift import did_you_mean
 
 
 class FeedFaults(FeedMisdeclared):
@@ -27,10 +28,18 @@ class Unfit(ValueError):
         super().__init__(f"{key} {fault}")
 
 
+def check_among(
+    key: str, name: str, what: str, known: Collection[str], shown: Collection[str] = ()
+) -> None:
+    """Refuse a name that is not among the ``known`` ones, with the one that it may be; ``shown``: those to list."""
+    if name not in known:
+        raise Unfit(key, f"{name!r} is not among {what}{did_you_mean(name, known)}", shown)
+
+
 @contextmanager
-def below(place: str) -> Iterator[None]:
+def below(key: str) -> Iterator[None]:
     """Faults in here are of keys below this one."""
     try:
         yield
     except Unfit as unfit:
-        raise Unfit(f"{place}.{unfit.key}", unfit.fault, unfit.known) from None
+        raise Unfit(f"{key}.{unfit.key}", unfit.fault, unfit.known) from None

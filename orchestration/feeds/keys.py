@@ -308,18 +308,18 @@ def faults_in_shape(error: ValidationError) -> Iterator[Unfit]:
         if one["type"] == "extra_forbidden"
     }
     for one in every:
-        place = one["loc"]
-        key = ".".join(map(str, place))
+        path = one["loc"]
+        key = ".".join(map(str, path))
         if one["type"] == "extra_forbidden":
-            known = _keys_around(place)
-            yield Unfit(key, f"is not a known key{did_you_mean(str(place[-1]), known)}", known)
-        elif one["type"] != "missing" or place not in misspelt:
+            known = _keys_around(path)
+            yield Unfit(key, f"is not a known key{did_you_mean(str(path[-1]), known)}", known)
+        elif one["type"] != "missing" or path not in misspelt:
             yield Unfit(key, _fault(one))
 
 
-def _keys_around(place: Sequence[int | str]) -> list[str]:
+def _keys_around(path: Sequence[int | str]) -> list[str]:
     """The keys that the last key of a path stands among: of a part by name or number, or of a key's value."""
-    return list(PARTS.get(".".join(map(str, place[:-1:2])), DeclaredFeed).model_fields)
+    return list(PARTS.get(".".join(map(str, path[:-1:2])), DeclaredFeed).model_fields)
 
 
 def _fault(details: ErrorDetails) -> str:

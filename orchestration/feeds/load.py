@@ -25,15 +25,15 @@ from orchestration.feeds.policies import (
     check_changes,
     check_earlier_names,
     epoch_from,
+    length_of,
     loss_guard_from,
     policies_from,
     retention_from,
-    timeout_from,
 )
 from orchestration.feeds.running import running_from, settings_from
 from orchestration.feeds.tables import check_table_name, mask_key, table_from
 from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
-from orchestration.feeds.yaml_files import FIRST, place_of, places_in, read_yaml
+from orchestration.feeds.yaml_files import FIRST, location_of, locations_in, read_yaml
 from transforms.errors import FeedMisdeclared, TableNameCollision
 from transforms.feed.decisions import Decisions, Epoch
 from transforms.feed.feed import Feed, Table
@@ -121,11 +121,11 @@ def load_feed(file: Path) -> Feed:
 
 def misdeclared(file: Path, faults: Iterable[Unfit]) -> FeedMisdeclared:
     """The error that names all faults of a file, each with line and column where its key stands in it."""
-    places = places_in(file)
+    locations = locations_in(file)
     found = []
-    for one in sorted(faults, key=lambda one: place_of(places, one.key) or FIRST):
-        place = place_of(places, one.key)
-        at = "" if place is None else f"line {place.line}, column {place.column}: "
+    for one in sorted(faults, key=lambda one: location_of(locations, one.key) or FIRST):
+        location = location_of(locations, one.key)
+        at = "" if location is None else f"line {location.line}, column {location.column}: "
         found.append(FeedMisdeclared(str(file), one.key, one.fault, one.known, at))
     return found[0] if len(found) == 1 else FeedFaults(found)
 
@@ -178,7 +178,9 @@ def _parts_of(declared: DeclaredFeed, file: Path, parts: _Parts) -> dict[str, An
         "landing": lambda: landing_from(declared, file.parent),
         "accepted_losses": lambda: dict(accepted_losses_from(declared)),
         "loss_guard": lambda: loss_guard_from(declared.loss_guard),
-        "transaction_timeout": lambda: timeout_from(declared.transaction_timeout),
+        "transaction_timeout": lambda: length_of(
+            "transaction_timeout", declared.transaction_timeout, "24h or 2d", least=0
+        ),
         "retention": lambda: retention_from(declared.compaction, declared.window),
         "checks": lambda: settings_from(declared.checks, declared.format),
         "suites": lambda: suites_from(declared.expectations, str(file)),
@@ -218,7 +220,7 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
 
 
 def _check_placeholders(declared: DeclaredFeed) -> None:
-    """Refuse what stands for values that were not logged where the format has no such thing."""
+    """Refuse ``unavailable_value`` where records of the format never leave a value out."""
     of_tables = {
         f"tables.{name}.unavailable_value": table.unavailable_value
         for name, table in declared.tables.items()

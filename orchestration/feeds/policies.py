@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import Unfit, check_among
 from orchestration.feeds.keys import (
     DeclaredCompaction,
     DeclaredEpoch,
@@ -19,7 +19,6 @@ from transforms.feed.decisions import Epoch
 from transforms.feed.feed import LossGuard, Retention, Table, WindowSize
 from transforms.feed.schema_policies import Policies
 from transforms.feed.windows import parse_window
-from transforms.silver.schema_drift import did_you_mean
 
 _LENGTH: Final = re.compile(r"(\d{1,5})([hd])")
 _HOURS: Final = {"h": 1, "d": 24}
@@ -38,9 +37,8 @@ def check_window(key: str, window: str, size: WindowSize) -> None:
 def epoch_from(declared: DeclaredEpoch, size: WindowSize, tables: Collection[str]) -> Epoch:
     """The epoch that was written."""
     check_window("window", declared.window, size)
-    if declared.table is not None and declared.table not in tables:
-        hint = did_you_mean(declared.table, tables)
-        raise Unfit("table", f"{declared.table!r} is not among the feed's tables{hint}")
+    if declared.table is not None:
+        check_among("table", declared.table, "the feed's tables", tables)
     return Epoch(
         window=declared.window,
         table=declared.table,
@@ -65,26 +63,22 @@ def retention_from(declared: DeclaredCompaction, window: WindowSize) -> Retentio
         check_window("compaction.dismissed", text, window)
     if declared.retention == "forever":
         return Retention(None, retired, dismissed)
-    kept = length_from(declared.retention)
-    if kept is None:
-        fault = f"{declared.retention!r} is no length of time: write 30d, 12h or forever"
-        raise Unfit("compaction.retention", fault)
+    kept = length_of("compaction.retention", declared.retention, "30d, 12h or forever", least=0)
     return Retention(kept, retired, dismissed)
-
-
-def timeout_from(declared: str) -> timedelta:
-    """How long a transaction may be open."""
-    timeout = length_from(declared)
-    if timeout is None:
-        fault = f"{declared!r} is no length of time: write 24h or 2d"
-        raise Unfit("transaction_timeout", fault)
-    return timeout
 
 
 def length_from(text: str) -> timedelta | None:
     """A length of time, or None where the text is none."""
     found = _LENGTH.fullmatch(text)
     return timedelta(hours=int(found[1]) * _HOURS[found[2]]) if found else None
+
+
+def length_of(key: str, text: str, examples: str, *, least: int = 1) -> timedelta:
+    """The length of time that stands under a key, of ``least`` hours or more."""
+    length = length_from(text)
+    if length is None or length < timedelta(hours=least):
+        raise Unfit(key, f"{text!r} is no length of time: write {examples}")
+    return length
 
 
 def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Policies:
@@ -96,16 +90,12 @@ def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Po
 def check_changes(table: Table, size: WindowSize) -> None:
     """Refuse what a table cannot say of its earlier columns."""
     for old, new in table.renamed.items():
-        if new not in table.source_columns:
-            hint = did_you_mean(new, table.source_columns)
-            raise Unfit(f"renamed.{old}", f"{new!r} is not among the table's columns{hint}")
+        check_among(f"renamed.{old}", new, "the table's columns", table.source_columns)
         if old in table.source_columns:
             fault = "is declared as a column of its own, so its values are not another's"
             raise Unfit(f"renamed.{old}", fault)
     for column, window in table.since.items():
-        if column not in table.source_columns:
-            hint = did_you_mean(column, table.source_columns)
-            raise Unfit(f"since.{column}", f"{column!r} is not among the table's columns{hint}")
+        check_among(f"since.{column}", column, "the table's columns", table.source_columns)
         if column in table.identity:
             fault = "is part of what tells the table's rows apart, so it cannot have come later"
             raise Unfit(f"since.{column}", fault)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Final
 
 from expectations.feed_rules import known_rules
@@ -18,7 +17,7 @@ from orchestration.feeds.keys import (
     DeclaredFreshness,
     DeclaredTable,
 )
-from orchestration.feeds.policies import check_window, length_from
+from orchestration.feeds.policies import check_window, length_of
 from transforms.feed.feed import Automation, CheckSetting, Described, Freshness, Running
 from transforms.silver.schema_drift import did_you_mean
 
@@ -70,27 +69,22 @@ def _automation(declared: DeclaredAutomation) -> Automation:
 
 
 def _freshness(declared: DeclaredFreshness) -> Freshness:
-    fail = _freshness_length("fail", declared.fail)
-    warn = None if declared.warn is None else _freshness_length("warn", declared.warn)
+    fail = length_of("freshness.fail", declared.fail, "6h or 2d")
+    warn = None
+    if declared.warn is not None:
+        warn = length_of("freshness.warn", declared.warn, "6h or 2d")
     if warn is not None and warn >= fail:
         fault = f"{declared.warn!r} is no shorter than fail, {declared.fail}: a warning comes first"
         raise Unfit("freshness.warn", fault)
     return Freshness(fail, warn)
 
 
-def _freshness_length(key: str, text: str) -> timedelta:
-    length = length_from(text)
-    if not length:
-        raise Unfit(f"freshness.{key}", f"{text!r} is no length of time: write 6h or 2d")
-    return length
-
-
 def _described(tables: Mapping[str, DeclaredTable]) -> dict[str, Described]:
     for name, table in tables.items():
         for column in table.descriptions:
             if column not in table.columns:
-                place = f"tables.{name}.descriptions.{column}"
-                raise Unfit(place, "is no column of the table", sorted(table.columns))
+                key = f"tables.{name}.descriptions.{column}"
+                raise Unfit(key, "is no column of the table", sorted(table.columns))
     return {
         name: Described(table.description, table.descriptions)
         for name, table in tables.items()
@@ -128,7 +122,5 @@ def _setting(rule: Rule, one: DeclaredCheck) -> CheckSetting:
         raise Unfit(f"{rule.name}.at_most", "counts nothing here: write within, such as 2h")
     if is_age and one.within is None and one.severity != "off":
         raise Unfit(rule.name, "needs to know how old is too old: write within, such as 2h")
-    within = length_from(one.within) if one.within else None
-    if one.within is not None and not within:
-        raise Unfit(f"{rule.name}.within", f"{one.within!r} is no length of time: write 2h or 1d")
+    within = length_of(f"{rule.name}.within", one.within, "2h or 1d") if one.within else None
     return CheckSetting(one.severity, int(one.at_most or 0), within)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import Unfit, check_among
 from orchestration.feeds.keys import DeclaredTable
 from orchestration.feeds.landings import check_glob
 from orchestration.feeds.policies import policies_from
@@ -84,13 +84,13 @@ def columns_from(
     declared: Mapping[str, str],
     read: Callable[[str], str],
     known: Collection[str],
-    place: str = "",
+    prefix: str = "",
 ) -> dict[str, str]:
     """The columns with their types in one spelling: ``read`` gives it, of the ``known`` types."""
     columns: dict[str, str] = {}
     written: dict[str, str] = {}
     for column, type_text in declared.items():
-        key = f"{place}{column}"
+        key = f"{prefix}{column}"
         if column.lower().startswith("_weir_"):
             raise Unfit(key, "names in _weir_ are Weir's own")
         if UNFIT_IN_COLUMN.search(column):
@@ -110,9 +110,7 @@ def columns_from(
 def _check_names(key: str, names: Iterable[str], columns: Mapping[str, str]) -> None:
     seen: set[str] = set()
     for name in names:
-        if name not in columns:
-            fault = f"{name!r} is not among the table's columns{did_you_mean(name, columns)}"
-            raise Unfit(key, fault, columns)
+        check_among(key, name, "the table's columns", columns, columns)
         if name in seen:
             raise Unfit(key, f"names {name} twice")
         seen.add(name)

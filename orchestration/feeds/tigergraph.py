@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orchestration.feeds.faults import Unfit, below
+from orchestration.feeds.faults import Unfit, below, check_among
 from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
 from orchestration.feeds.tables import columns_from
 from transforms.column_types.column_type import UnknownType
@@ -14,7 +14,6 @@ from transforms.column_types.nested import Nested, Struct
 from transforms.column_types.registry import canonical_type, column_type
 from transforms.feed.feed import EdgeType, VertexType
 from transforms.formats.tigergraph.declarations import ANY, GLOBAL, OWN_COLUMNS, stored_in
-from transforms.silver.schema_drift import did_you_mean
 
 _NAME: Final = re.compile(r"\w+")
 
@@ -83,11 +82,11 @@ def _edge(name: str, edge: DeclaredEdge) -> EdgeType:
 def baseline_from(declared: Mapping[str, str]) -> dict[str, int]:
     """By partition, the last tid that a restored backup holds."""
     for partition, tid in declared.items():
-        place = f"baseline.{partition}"
+        key = f"baseline.{partition}"
         if not re.fullmatch(r"[1-9]\d{0,17}", partition):
-            raise Unfit(place, "a partition is a number from 1 on")
+            raise Unfit(key, "a partition is a number from 1 on")
         if not re.fullmatch(r"\d{1,18}", tid):
-            raise Unfit(place, f"{tid!r} is no tid: the LastTid of the backup's metadata")
+            raise Unfit(key, f"{tid!r} is no tid: the LastTid of the backup's metadata")
     return {partition: int(tid) for partition, tid in declared.items()}
 
 
@@ -113,9 +112,7 @@ def _graphs(declared: Sequence[str]) -> tuple[str, ...]:
 def _defaults(declared: Mapping[str, str], attributes: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for name, text in declared.items():
-        if name not in attributes:
-            fault = f"{name!r} is not among the type's attributes{did_you_mean(name, attributes)}"
-            raise Unfit("defaults", fault, attributes)
+        check_among("defaults", name, "the type's attributes", attributes, attributes)
         canonical = column_type(attributes[name]).judge(text)
         if canonical is None:
             raise Unfit(f"defaults.{name}", f"{text!r} is no {attributes[name]}")

@@ -61,11 +61,11 @@ def read_yaml(file: Path) -> dict[str, object]:
         raise FeedMisdeclared(str(file), _WHOLE_FILE, wrong) from fault
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
-        place = f"line {mark.line + 1}" if mark else _WHOLE_FILE
+        location = f"line {mark.line + 1}" if mark else _WHOLE_FILE
         wrong = f"{fault.problem or fault.context}"
         if not isinstance(fault, _DuplicateKey):
             wrong = f"is not YAML: {wrong} ({_UNQUOTED})"
-        raise FeedMisdeclared(str(file), place, wrong) from fault
+        raise FeedMisdeclared(str(file), location, wrong) from fault
     except (yaml.YAMLError, RecursionError, ValueError) as fault:
         wrong = str(fault).splitlines()[0]
         raise FeedMisdeclared(str(file), _WHOLE_FILE, f"is not YAML: {wrong}") from fault
@@ -82,7 +82,7 @@ def read_yaml(file: Path) -> dict[str, object]:
 
 
 class LineColumn(NamedTuple):
-    """A place in a file; both are counted from 1."""
+    """Where something stands in a file; both numbers are counted from 1."""
 
     line: int
     column: int
@@ -90,21 +90,21 @@ class LineColumn(NamedTuple):
 
 FIRST = LineColumn(1, 1)
 
-Places: TypeAlias = Mapping[str, LineColumn]
-"""The place of each key, by the keys that lead to it, with dots between them: ``tables.orders.key``."""
+Locations: TypeAlias = Mapping[str, LineColumn]
+"""Where each key stands, by the keys that lead to it, with dots between them: ``tables.orders.key``."""
 
 
-def places_in(file: Path) -> Places:
-    """The places of all keys, and of the items of lists, of a file that is YAML."""
+def locations_in(file: Path) -> Locations:
+    """Where all keys stand, and of the items of lists, of a file that is YAML."""
     root = yaml.compose(file.read_text(encoding="utf-8-sig"), yaml.SafeLoader)
     return {} if root is None else dict(_below(root, "", set()))
 
 
-def place_of(places: Places, key: str) -> LineColumn | None:
+def location_of(locations: Locations, key: str) -> LineColumn | None:
     """Where the key stands; of one that is missing, where the nearest key around it does. None where none does."""
     while key:
-        if key in places:
-            return places[key]
+        if key in locations:
+            return locations[key]
         key = key.rpartition(".")[0]
     return None
 
@@ -118,14 +118,14 @@ def _below(node: yaml.Node, path: str, around: set[int]) -> Iterator[tuple[str, 
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             name = f"{before}{key.value}"
-            yield name, _place(key)
+            yield name, _location(key)
             yield from _below(value, name, inside)
     elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             name = f"{before}{number}"
-            yield name, _place(item)
+            yield name, _location(item)
             yield from _below(item, name, inside)
 
 
-def _place(node: yaml.Node) -> LineColumn:
+def _location(node: yaml.Node) -> LineColumn:
     return LineColumn(node.start_mark.line + 1, node.start_mark.column + 1)

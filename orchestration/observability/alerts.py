@@ -59,7 +59,7 @@ class CheckFinding:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What somebody is told of a run.
+    """A message about a run.
 
     ``key``: the run's id; of one key no hook is sent two messages. ``failed``: why steps failed, a sentence or more
     each. ``drift``: what the stream has that the feed file does not, with the lines to paste. ``link``: the run's page,

@@ -1,7 +1,7 @@
-"""What each step of a run read and wrote, told to a receiver of OpenLineage's events.
+"""OpenLineage's events about what each step of a run read and wrote.
 
-Events are sent beside the run, which waits for none of them. Dagster calls nobody when a step starts, so that its start
-and its end are told when it ends, each with its own time.
+A thread sends them, and the run waits for none. Dagster has no hook for the start of a step, so that its start and its
+end are both sent when it ends, each with its own time.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from transforms.feed.feed import Feed, Table
 from transforms.feed.names import gold_name
 
 PATIENCE = 2.0
-"""At the end of the process, events that are on their way have so many seconds."""
+"""Maximum number of seconds that the end of the process waits for events that are on their way."""
 
 NAMESPACE = "weir"
 PRODUCER = "urn:weir"
 
-LAYERS = ("bronze", "silver", "gold", "undeclared")
+LAYERS = ("bronze", "silver", "gold", "discovered")
 """The steps that are told of: those that bring data from one layer to the next."""
 
 
@@ -183,7 +183,9 @@ def flow_of(lake: Lake, feed: Feed, layer: str) -> Flow:
             [_input(lake, feed, Layer.BRONZE)], [_table(lake, feed, *one) for one in outputs]
         )
     tables = (
-        feed.tables if layer == "gold" else discovered_tables.made_and_stopped(lake, feed).described
+        feed.tables
+        if layer == "gold"
+        else discovered_tables.made_and_stopped(lake, feed).discovered
     )
     gold = [_gold(lake, feed, table) for table in tables.values()]
     return Flow([_input(lake, feed, Layer.SILVER)], gold)

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from assets.control import run_history
+from assets.control.asset import is_blocked
 from assets.control.run_history import EndedRun, TableSize
 from assets.storage.lake import Lake, Layer
 from orchestration.observability.run_tags import windows_of_run
@@ -97,8 +98,7 @@ def _checks(instance: dg.DagsterInstance, run: str) -> dict[str, int]:
         if event is None:
             continue
         found = event.asset_check_evaluation_data
-        is_warning = found.severity == dg.AssetCheckSeverity.WARN
-        counts["passed" if found.passed else "warned" if is_warning else "failed"] += 1
+        counts["failed" if is_blocked(found) else "passed" if found.passed else "warned"] += 1
     return dict(counts)
 
 

@@ -1,4 +1,4 @@
-"""Texts that are put somewhere as a whole, and read again: in a folder, or in S3."""
+"""Whole texts, such as pages and metrics, written to a folder or to S3, and read from there."""
 
 from __future__ import annotations
 

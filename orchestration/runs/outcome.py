@@ -11,6 +11,8 @@ import dagster as dg
 from dagster._core.execution.plan.objects import ErrorSource
 
 from assets.control.asset import is_blocked
+from assets.feed_assets import table_name_of
+from orchestration.observability.alerts import CheckFinding
 from orchestration.runs.planning import Plan
 from transforms.display import hanging
 from transforms.errors import TablesFailed
@@ -34,6 +36,20 @@ class Outcome:
     def failed(self) -> bool:
         """True where a step raised or a blocking check failed."""
         return bool(self.errors) or any(is_blocked(check) for check in self.checks)
+
+
+def findings_of(checks: Iterable[dg.AssetCheckEvaluation]) -> list[CheckFinding]:
+    """What the checks found that did not pass."""
+    return [
+        CheckFinding(
+            table_name_of(check.asset_key.path),
+            check.check_name,
+            "failed" if is_blocked(check) else "warning",
+            check.description or "",
+        )
+        for check in checks
+        if not check.passed
+    ]
 
 
 STOPPED: Final = (

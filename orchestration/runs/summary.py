@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from assets.storage.lake import Lake
 from assets.wording import counted
 from expectations import feed_rules
 from orchestration.observability.drift_lines import NEW_DRIFT
-from orchestration.runs.outcome import Outcome
+from orchestration.runs.outcome import Outcome, findings_of
 from orchestration.runs.waiting_tables import Waiting, in_words
 from orchestration.sheets import Grid, Sheet
 from transforms.display import block_lines, bullet_text
@@ -99,15 +100,13 @@ def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
     if not checks:
         return
     sheet.line(checks_in_words(checks))
-    failed = [check for check in checks if is_blocked(check)]
-    warned = [check for check in checks if not check.passed and not is_blocked(check)]
     left = [f"gold.{one.plan.feed.name}" for one in outcomes if _has_stopped_gold(one)]
-    for word, color, not_passed in (("failed", "red", failed), ("warning", "yellow", warned)):
-        for check in not_passed:
-            where = table_name_of(check.asset_key.path)
-            sheet.line(f"  {word}: {where}: {check.check_name}", color)
-            for line in filter(None, (check.description or "").splitlines()):
-                sheet.line(f"    {bullet_text(line)}")
+    colors = {"failed": "red", "warning": "yellow"}
+    # Those that failed stand first.
+    for one in sorted(findings_of(checks), key=lambda one: one.severity):
+        sheet.line(f"  {one.severity}: {one.asset}: {one.check}", colors[one.severity])
+        for line in filter(None, one.says.splitlines()):
+            sheet.line(f"    {bullet_text(line)}")
     for name in sorted(left):
         sheet.line(f"error: {name} was left as it was, because of the failed check", "red")
 
@@ -195,8 +194,8 @@ def lines_in_words(outcome: Outcome) -> Iterator[str]:
 
 def checks_in_words(checks: Sequence[dg.AssetCheckEvaluation]) -> str:
     """How many checks passed, only warned, and failed."""
-    failed = sum(is_blocked(check) for check in checks)
-    warned = sum(not check.passed for check in checks) - failed
+    found = Counter(one.severity for one in findings_of(checks))
+    failed, warned = found["failed"], found["warning"]
     passed = len(checks) - failed - warned
     return f"checks: {passed:,} passed, {counted(warned, 'warning')}, {failed:,} failed"
 
@@ -225,7 +224,7 @@ def executors_in_words(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
     """The metadata of every gold table of the run: one asset may make several."""
     for path, values in outcome.metadata:
-        if path[0] in ("gold", "undeclared") and "tables" in values:
+        if path[0] in ("gold", "discovered") and "tables" in values:
             tables = values["tables"]
             assert isinstance(tables, list)
             yield from tables

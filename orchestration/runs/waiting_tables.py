@@ -1,4 +1,4 @@
-"""Tables that have changes in silver and no gold, as nobody says what their key is, and what to paste."""
+"""Tables whose changes wait in silver because nothing names their key, and the lines to paste into the feed file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _accounts(lake: Lake, feed: Feed) -> list[dict[str, Any]]:
 
 
 def in_words(lake: Lake, feed: Feed, waiting: Waiting, feeds: Path) -> Iterator[str]:
-    """What to do about tables of which nobody says the key."""
+    """What to do about tables whose key nothing names."""
     if not waiting.changes:
         return
     counts = sorted(waiting.changes.items())

@@ -103,7 +103,7 @@ def _with_what_they_need(names: tuple[str, ...]) -> list[str]:
 
 
 def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """The same whoever makes it."""
+    """The entry without its owner, so that everybody makes the same archive."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     return entry

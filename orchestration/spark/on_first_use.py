@@ -1,4 +1,4 @@
-"""The Spark session as what holds it is passed around: its settings, and nothing that takes time to import.
+"""A holder of the Spark session that starts it on first use; importing it and passing it on costs no time.
 
 A question at the command line is answered without Spark. dagster-pyspark, and Dagster with it, takes a second to
 import, so that it is imported when a session is needed, or Dagster asks for its resource.

@@ -252,7 +252,7 @@ LONGEST = 104 - 1 - len("/weir-12345678/.12345678-1234-1234-1234-123456789012.so
 
 @cache
 def socket_folder() -> str:
-    """A folder that this user alone may enter, for whoever reaches a socket may speak; it goes as the process ends.
+    """A folder for sockets that only this user may enter, as sockets ask for no password; it ends with the process.
 
     A process that is killed leaves it behind, empty but for a socket.
     """

@@ -1,4 +1,4 @@
-"""A program with all that it starts, which ends when this process is told to end, or dies.
+"""Runs a program in a process group, and ends the whole group when this process is told to end, or dies.
 
 Dagster's pages are six processes and more, each of which waits for others when it is asked to end, a minute at most.
 """

@@ -13,7 +13,7 @@ from tests.laws.drawn import model_format
 
 
 @pytest.fixture(
-    scope="module", params=["in this process", pytest.param("by Spark", marks=pytest.mark.spark)]
+    scope="module", params=["in-process", pytest.param("by Spark", marks=pytest.mark.spark)]
 )
 def engine(request: pytest.FixtureRequest) -> Engine:
     """Each engine in turn."""

@@ -26,7 +26,7 @@ def test_from_a_launched_backfill_to_a_repaired_record(server: Server, browser_p
     page = browser_page
     shows_the_graph(page)
     launches_three_windows(page)
-    finds_the_record_that_was_refused(page)
+    finds_the_quarantined_record(page)
     repairs_it(server)
     sees_the_command_s_run_on_the_timeline(page)
     sees_the_check_pass(page)
@@ -60,7 +60,7 @@ def launches_three_windows(page: Page) -> None:
     expect(page.get_by_text("Failed (0)")).to_be_visible()
 
 
-def finds_the_record_that_was_refused(page: Page) -> None:
+def finds_the_quarantined_record(page: Page) -> None:
     page.goto(QUARANTINED)
     expect(page.get_by_text("1 time not so").first).to_be_visible()
     found = f"weight is {WRONG}, which is no decimal(6,2)"

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from orchestration.cli.main import COMMANDS
+from orchestration.cli.main import COMMANDS, command_of
 from tests.journeys.pages import BLOCK, Step, carried_out, missing, steps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ IDS = {"3b36aa80cc72": "value_does_not_fit", "8eee66519584": "damaged_record"}
 """The ids of records in quarantine that the page shows, and the reasons of these."""
 
 MADE_FROM_THE_CODE = ROOT / "docs" / "reference"
-CLICK = {f"{command.name}": command for command in COMMANDS}
+CLICK = {name: command_of(name) for name in COMMANDS}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 

@@ -110,7 +110,7 @@ def between_commits(lake: Lake, feed: Feed) -> Iterator[list[str]]:
     yield [lake.path(Layer.GOLD, feed.name, name) for name, _ in layers]
 
 
-@pytest.mark.parametrize("is_spark", [True, False], ids=["by Spark", "in this process"])
+@pytest.mark.parametrize("is_spark", [True, False], ids=["by Spark", "in-process"])
 @pytest.mark.parametrize("kind", model_histories.KINDS)
 def test_gold_is_what_the_oracle_says_after_every_run(
     spark: SparkSession,
@@ -128,7 +128,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     drawn = world(kind, landing, histories)
     feed = drawn.feed
     deliveries = sum(len(some) for of in drawn.delivered.values() for some in of.values())
-    where = "by Spark" if is_spark else "in this process"
+    where = "by Spark" if is_spark else "in-process"
     label = f"{kind}: {histories:,} histories from seed {SEED}, {deliveries:,} deliveries, {where}"
     record_property("laws", label)
     executor = SPARK if is_spark else IN_PROCESS

@@ -1,4 +1,4 @@
-"""What there is to know of a type of columns; what differs from the usual in one says so in a class of its own."""
+"""A column type: how its values are read, compared and stored. A type that differs from the default is a subclass."""
 
 from __future__ import annotations
 

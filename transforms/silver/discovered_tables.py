@@ -42,7 +42,7 @@ class Description(NamedTuple):
     defaults: tuple[tuple[str, str], ...] = ()
 
 
-def described_table(feed: Feed, name: str, descriptions: Iterable[Description]) -> Table:
+def discovered_table(feed: Feed, name: str, descriptions: Iterable[Description]) -> Table:
     """The table ``name`` by all that its stream has said of it, in whatever order.
 
     A column has the type that holds the values of all its types, at worst text. One that some description lacks stays:
@@ -122,7 +122,7 @@ class Tables:
     What is stopped stays in gold as it was, for nothing says which of its rows would be right; all others go on.
     """
 
-    described: Mapping[str, Table]
+    discovered: Mapping[str, Table]
     stopped: Mapping[str, Stopped]
 
 
@@ -136,15 +136,15 @@ def discovered_tables(
     Two source tables under one gold name stop that gold table, and so do two keys of one source table: which of them
     counts would depend on what came first. Only the feed file can say it.
     """
-    described: dict[str, Table] = {}
+    discovered: dict[str, Table] = {}
     stopped = shared_tables(feed, met)
     for name, descriptions in sorted(found_in_stream.items()):
         try:
-            described[name] = described_table(feed, name, descriptions)
+            discovered[name] = discovered_table(feed, name, descriptions)
         except KeyDrift as fault:
             for gold in sorted({one.gold for one in met if one.declared == name}):
                 stopped.setdefault(gold, Stopped(fault, (name,)))
-    return Tables(described, stopped)
+    return Tables(discovered, stopped)
 
 
 MOST_TABLES: Final = "WEIR_MOST_TABLES"
@@ -162,22 +162,22 @@ def within_limit(
     ``met``: the gold tables that windows have changes of. ``most``: how many discovered tables the feed may have in
     gold (``MOST_TABLES``). ``in_gold``: those that gold has, by gold's names.
     """
-    if len(found.described) <= most:
+    if len(found.discovered) <= most:
         return found
     gold = defaultdict(set)
     for one in met:
         gold[one.declared].add(one.gold)
-    new = [name for name in sorted(found.described) if gold[name].isdisjoint(in_gold)]
-    surplus = new[max(0, most - (len(found.described) - len(new))) :]
+    new = [name for name in sorted(found.discovered) if gold[name].isdisjoint(in_gold)]
+    surplus = new[max(0, most - (len(found.discovered) - len(new))) :]
     fault = SettingMisdeclared(
         *(MOST_TABLES, str(most)),
-        f"the stream of feed {feed.name} describes {len(found.described):,} tables that the feed file does not"
+        f"the stream of feed {feed.name} describes {len(found.discovered):,} tables that the feed file does not"
         f" declare, and {len(surplus):,} of them have no gold table. Declare those that count, or raise the setting:"
         " they are made with the next window that runs",
     )
     stopped = {one: Stopped(fault, (name,)) for name in surplus for one in gold[name]}
     return Tables(
-        {name: one for name, one in found.described.items() if name not in set(surplus)},
+        {name: one for name, one in found.discovered.items() if name not in set(surplus)},
         {**found.stopped, **stopped},
     )
 

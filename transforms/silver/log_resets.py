@@ -117,14 +117,14 @@ def restarts(accounts: Iterable[Mapping[str, Any]], opened: Collection[str] = ()
     """
     found: list[Restart] = []
     for rows in _by_table(accounts).values():
-        placed = [one for one in rows if _is_placed(one)]
+        positioned = [one for one in rows if _has_positions(one)]
         again = (
             Restart(
                 *(row["table"], row["declared"], row["window"], row["newest_event_at"]),
                 *(before["window"], before["newest_event_at"]),
             )
-            for at, row in enumerate(placed)
-            for before in placed[:at]
+            for at, row in enumerate(positioned)
+            for before in positioned[:at]
             if _begins_again(before, row)
         )
         found += islice(chain(_falls_within(rows, opened), again), 1)
@@ -142,7 +142,7 @@ def _falls_within(rows: Iterable[Mapping[str, Any]], opened: Collection[str]) ->
                 yield Restart(*where, newest, "", before, key.part, fallen)
 
 
-def _is_placed(row: Mapping[str, Any]) -> bool:
+def _has_positions(row: Mapping[str, Any]) -> bool:
     """Whether an account has changes with positions and times."""
     first, last = row["first_position"], row["last_position"]
     is_timed = row["newest_event_at"] is not None and row["changes"] >= MIN_CHANGES
@@ -163,7 +163,7 @@ class Unordered(NamedTuple):
     """A window with a snapshot of a table, behind changes of ``before``, that cannot remove what it does not name.
 
     It says nothing of where it was read, or it is of a part of the table, and not known to be complete; or the changes
-    have no place in the log file in which it stands. ``before`` may be the same window then.
+    have no point in the log file in which it stands. ``before`` may be the same window then.
     """
 
     table: str
@@ -188,27 +188,27 @@ def unordered_snapshots(accounts: Iterable[Mapping[str, Any]]) -> list[Unordered
             for one in reversed(rows[:at])
             if _has_only_changes(one, row["first_position"][0])
         )
-        found += islice(chain(_amid_unplaced(rows), behind), 1)
+        found += islice(chain(_amid_changes_without_point(rows), behind), 1)
     return found
 
 
-def _amid_unplaced(rows: Iterable[Mapping[str, Any]]) -> Iterator[Unordered]:
-    """The windows with a second snapshot in a log file of which changes that came before it have no place.
+def _amid_changes_without_point(rows: Iterable[Mapping[str, Any]]) -> Iterator[Unordered]:
+    """The windows with a second snapshot in a log file of which changes that came before it have no point.
 
     It stands before all changes of that file, although only a first one does so in truth.
     """
-    places: dict[int, set[LogPosition]] = defaultdict(set)
-    unplaced: dict[tuple[Any, ...], tuple[int, str]] = {}
+    points: dict[int, set[LogPosition]] = defaultdict(set)
+    without_point: dict[tuple[Any, ...], tuple[int, str]] = {}
     for row in rows:
         texts = row["snapshots"]
-        for one in snapshots.unplaced_in(texts):
+        for one in snapshots.without_point_in(texts):
             first = (one.offset, row["window"])
             where = (*one.removes_at[:3], one.topic, one.partition)
-            unplaced[where] = min(first, unplaced.get(where, first))
-        for one in snapshots.placed_in(texts):
-            known = places[one.removes_at[0]]
+            without_point[where] = min(first, without_point.get(where, first))
+        for one in snapshots.with_point_in(texts):
+            known = points[one.removes_at[0]]
             known.add(one.removes_at)
-            offset, before = unplaced.get(
+            offset, before = without_point.get(
                 (*one.removes_at[:3], one.topic, one.partition), (one.offset, "")
             )
             if len(known) > 1 and offset < one.offset:

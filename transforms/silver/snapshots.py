@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias, cast
 
-from transforms.change import BEHIND_ALL_PLACES, PLACE, LogPosition
-from transforms.event import CHUNKS, DUMP, MARKED, PART, UNPLACED, Event, SnapshotKind
+from transforms.change import BEHIND_ALL_POINTS, POINT, LogPosition
+from transforms.event import CHUNKS, DUMP, MARKED, PART, WITHOUT_POINT, Event, SnapshotKind
 from transforms.record import BronzeRecord
 from transforms.silver.changes import Row
 
@@ -88,7 +88,7 @@ class Collected:
         account = (row.window, row.table, row.source_table, row.declared)
         key = SnapshotKey(one.removes_at, one.topic, one.partition, one.kind)
         stretches = self._found.setdefault((account, key), Stretches())
-        if one.kind in (CHUNKS, UNPLACED):
+        if one.kind in (CHUNKS, WITHOUT_POINT):
             # All that matters of them is where the first one stands.
             own = _directly_before(position)
             stretches.begins = {0: min(own, stretches.begins.get(0, own))}
@@ -157,8 +157,8 @@ def parts_in(texts: Iterable[str]) -> list[LogPosition]:
     return [key.removes_at for key in keys if key.kind == PART and key.removes_at is not None]
 
 
-class Placed(NamedTuple):
-    """A snapshot that has a place in the log, and the first known offset of its rows."""
+class AtPoint(NamedTuple):
+    """A snapshot that has a point in the log, and the first known offset of its rows."""
 
     removes_at: LogPosition
     topic: str
@@ -166,19 +166,19 @@ class Placed(NamedTuple):
     offset: int
 
 
-def placed_in(texts: Iterable[str]) -> Iterator[Placed]:
-    """The snapshots of which an account has rows, if they have a place in the log."""
+def with_point_in(texts: Iterable[str]) -> Iterator[AtPoint]:
+    """The snapshots of which an account has rows, if they have a point in the log."""
     for key, stretches in map(read, texts):
         if key.kind == MARKED and key.removes_at is not None and stretches.offsets:
-            yield Placed(key.removes_at, key.topic, key.partition, stretches.offsets[0][0])
+            yield AtPoint(key.removes_at, key.topic, key.partition, stretches.offsets[0][0])
 
 
-def unplaced_in(texts: Iterable[str]) -> Iterator[Placed]:
-    """The log files of which an account has changes without a place, and the first offset of these."""
+def without_point_in(texts: Iterable[str]) -> Iterator[AtPoint]:
+    """The log files of which an account has changes without a point, and the first offset of these."""
     for key, stretches in map(read, texts):
-        if key.kind == UNPLACED and key.removes_at is not None:
-            offset = stretches.begins[0][PLACE] - BEHIND_ALL_PLACES
-            yield Placed(key.removes_at, key.topic, key.partition, offset)
+        if key.kind == WITHOUT_POINT and key.removes_at is not None:
+            offset = stretches.begins[0][POINT] - BEHIND_ALL_POINTS
+            yield AtPoint(key.removes_at, key.topic, key.partition, offset)
 
 
 class Snapshot(NamedTuple):

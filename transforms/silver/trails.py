@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from transforms.change import PLACE, STREAM, is_in_file_by_offset, partition_of
+from transforms.change import POINT, STREAM, is_in_file_by_offset, partition_of
 from transforms.silver.changes import CHANGE, Row
 
 MIN_CHANGES: Final = 2
@@ -185,7 +185,7 @@ class Fallen(NamedTuple):
 
     ``events``: some of them, in the order of their clocks: id, clock and position. ``before``: the newest clock of
     those that stand above them. ``is_timed``: whether the source says when it made them; ``has_times``: whether the
-    clocks are times at all, and not places in an object.
+    clocks are times at all, and not line numbers in an object.
     """
 
     events: Sequence[tuple[str, int, tuple[int, ...]]]
@@ -254,7 +254,7 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
     if not of_one or len(position) < _SHORTEST or position[1] != STREAM:
         return None
     # Within a log file offsets always rise, and what is sent again has the old time at a new one.
-    stable = tuple(position[1 : PLACE if is_in_file_by_offset(position) else row.dedup_prefix])
+    stable = tuple(position[1 : POINT if is_in_file_by_offset(position) else row.dedup_prefix])
     made, read = row.event_at, row.extracted_at
     epoch, part = part_of_source(row, position)
     if arrives_by is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from docs.site.reference.markdown import code, page, prose, table
-from orchestration.cli.main import cli
+from orchestration.cli.main import COMMANDS, command_of
 
 INTRO = """What `weir COMMAND --help` says, of every command. [commands.md](../commands.md) has an overview, the exit
 codes and the settings."""
@@ -17,16 +17,17 @@ codes and the settings."""
 
 def commands() -> str:
     """The page ``commands.md``."""
-    return page("Commands", INTRO, *[section(*one) for one in every(cli, "weir")])
+    return page("Commands", INTRO, *[section(*one) for one in every()])
 
 
-def every(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
-    """The commands of a group and of the groups in it, each with all its words."""
-    for name, command in group.commands.items():
+def every() -> Iterator[tuple[str, click.Command]]:
+    """The commands, and in place of a group those in it, each with all its words."""
+    for name, command in ((name, command_of(name)) for name in COMMANDS):
         if isinstance(command, click.Group):
-            yield from every(command, f"{path} {name}")
+            for part, one in command.commands.items():
+                yield f"weir {name} {part}", one
         else:
-            yield f"{path} {name}", command
+            yield f"weir {name}", command
 
 
 def section(path: str, command: click.Command) -> str:

@@ -93,7 +93,7 @@ def _is_offered(kind: pa.DataType) -> bool:
 
 
 def _opened(lake: Lake, asked: Asked) -> InProcessTable:
-    """A table as it is, or as it was."""
+    """The newest version of a table, or the one that is asked for."""
     layer, feed, *of_feed = asked.name
     table = lake.in_process_table(Layer(layer.lower()), feed, *of_feed)
     if not table.exists:

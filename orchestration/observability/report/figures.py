@@ -17,10 +17,10 @@ from xml.etree import ElementTree
 
 WIDTH, HEIGHT = 360, 210
 LABELS = {"bars": 3, "lines": 2, "dots": 2}
-"""So many labels have room beside each other below a plot."""
+"""Maximum number of labels beside each other below a plot."""
 
 FEW = 5
-"""Up to so many, an axis names each number."""
+"""Maximum number for which an axis names each."""
 
 SVG = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", SVG)

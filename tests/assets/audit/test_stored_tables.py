@@ -12,9 +12,8 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from assets.audit import stored_tables
 from assets.storage.lake import Lake, Layer
 from orchestration import definitions
-from orchestration.cli import data_docs
-from orchestration.cli.options import Place
 from orchestration.resources import lake_of
+from tests.support.commands_here import weir
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed.feed import Feed
 
@@ -82,11 +81,11 @@ def test_a_key_that_something_else_has_broken_is_found_with_its_row(lake: Lake, 
 def test_the_command_ends_with_1_and_shows_what_is_broken_on_pages(
     lake: Lake, feed: Feed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = Place(tmp_path / "feeds", lake.warehouse)
-    assert data_docs.data_docs(place, []) == 0
+    place = ("--feeds", str(tmp_path / "feeds"), "--warehouse", lake.warehouse)
+    assert weir("data-docs", *place) == 0
     assert "zoo: 8 expectations of 2 tables as stored: all hold" in capsys.readouterr().out
     damage(lake)
-    assert data_docs.data_docs(place, []) == 1
+    assert weir("data-docs", *place) == 1
     assert "gold.zoo.pets: `id: " in capsys.readouterr().out
     pages = tmp_path / "warehouse" / "_quality" / "zoo" / "data_docs"
     assert [one for one in pages.rglob("*.html") if "as_stored" in str(one)]

@@ -73,7 +73,7 @@ def feed(tmp_path: Path) -> Feed:
     return Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"))
 
 
-@pytest.fixture(params=["in this process", "by Spark"])
+@pytest.fixture(params=["in-process", "by Spark"])
 def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """How few objects are read: as they are, and as many would be."""
     if request.param == "by Spark":

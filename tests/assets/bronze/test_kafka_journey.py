@@ -11,12 +11,13 @@ import pytest
 from assets.bronze import from_topics
 from assets.storage.lake import Lake, Layer
 from orchestration.automation.jobs import job_name
-from orchestration.cli import explain, run, session, verify
+from orchestration.cli import explain, run, session
 from orchestration.cli.options import Place
 from orchestration.definitions import build
 from orchestration.feeds.load import load_feed
 from orchestration.runs import planning
 from tests.services.kafka import Broker, Sent
+from tests.support.commands_here import weir
 from transforms.errors import OffsetsLost
 
 pytestmark = [
@@ -111,7 +112,7 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
     assert cities(lake) == {1: "Neu-Ulm"}
     capsys.readouterr()
 
-    assert verify.verify(Place(feeds, lake.warehouse), (), None, 1) == 0
+    assert weir("verify", "--feeds", str(feeds), "--warehouse", lake.warehouse) == 0
     assert "proved   gold.town.city: 1 row and 1 tombstone" in capsys.readouterr().out
     assert explain.explain(Place(feeds, lake.warehouse), "town", "city", "1") == 0
     assert f"{topic}/0" in capsys.readouterr().out

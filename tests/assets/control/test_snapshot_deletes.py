@@ -12,12 +12,12 @@ from transforms.feed.feed import Feed
 from transforms.silver.snapshots import SnapshotKey, Stretches, stretches_in_texts
 
 FEED = Feed("shop", "yugabyte", "landing")
-PLACE = (0, 1, 60, 42, 9)
+POINT = (0, 1, 60, 42, 9)
 
 
-def account(window: str, last: tuple[int, ...], *places: tuple[int, ...]) -> dict[str, Any]:
-    """An account of a tablet whose newest change stands there, with rows of snapshots at these places."""
-    parts = {SnapshotKey(one, "tablet", 0, PART): Stretches([(0, 0)]) for one in places}
+def account(window: str, last: tuple[int, ...], *points: tuple[int, ...]) -> dict[str, Any]:
+    """An account of a tablet whose newest change stands there, with rows of snapshots at these points."""
+    parts = {SnapshotKey(one, "tablet", 0, PART): Stretches([(0, 0)]) for one in points}
     texts = stretches_in_texts(parts)
     found = {"window": window, "changes": 3, "snapshots": texts}
     return {**found, "first_position": [0, 1, 1], "last_position": [*last]}
@@ -26,14 +26,14 @@ def account(window: str, last: tuple[int, ...], *places: tuple[int, ...]) -> dic
 @pytest.mark.parametrize(
     ("accounts", "unfinished"),
     [
-        ([account("01", PLACE, PLACE)], PLACE),
+        ([account("01", POINT, POINT)], POINT),
         # What comes behind it in a later window shows that it is whole, a late change does not.
-        ([account("01", PLACE, PLACE), account("02", (0, 1, 60, 43, 0))], None),
-        ([account("01", PLACE, PLACE), account("02", (0, 1, 60, 20, 0))], PLACE),
-        ([account("01", PLACE, PLACE), account("02", (0, 1, 60, 42, 1))], PLACE),
-        ([account("01", (0, 1, 60, 43, 0)), account("02", PLACE, PLACE)], PLACE),
+        ([account("01", POINT, POINT), account("02", (0, 1, 60, 43, 0))], None),
+        ([account("01", POINT, POINT), account("02", (0, 1, 60, 20, 0))], POINT),
+        ([account("01", POINT, POINT), account("02", (0, 1, 60, 42, 1))], POINT),
+        ([account("01", (0, 1, 60, 43, 0)), account("02", POINT, POINT)], POINT),
         # Positions of several streams do not compare.
-        ([account("01", (0, 1), PLACE), account("02", (0, 1))], None),
+        ([account("01", (0, 1), POINT), account("02", (0, 1))], None),
     ],
 )
 def test_a_part_of_a_table_is_unfinished_until_changes_come_behind_it(

@@ -118,7 +118,7 @@ def test_a_declaration_takes_the_place_of_the_description(
     feed = replace(feed, tables={"pets": declared})
     run(lake, feed)
     assert gold(lake) == [{"id": "1", "name": "Ada"}]
-    assert discovered_tables.made_and_stopped(lake, feed).described == {}
+    assert discovered_tables.made_and_stopped(lake, feed).discovered == {}
 
 
 def test_a_table_with_contradictions_stops_alone_and_is_reported_by_name(
@@ -183,9 +183,9 @@ def test_the_file_says_whose_a_gold_name_is_and_the_others_events_stand_in_quara
 
 def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: Feed) -> None:
     graph = build([feed], lake).resolve_asset_graph()
-    assert graph.has(dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"]))
+    assert graph.has(dg.AssetKey(["discovered", "zoo", "zoo_discovered"]))
     progress = graph.get(dg.AssetKey(["progress", "zoo", "zoo_progress"]))
-    assert dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"]) in progress.parent_keys
+    assert dg.AssetKey(["discovered", "zoo", "zoo_discovered"]) in progress.parent_keys
 
 
 def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_table(
@@ -214,7 +214,7 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
     )
     for window in ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05"):
         bring(lake, feed, [window])
-        for table in discovered_tables.made_and_stopped(lake, feed).described.values():
+        for table in discovered_tables.made_and_stopped(lake, feed).discovered.values():
             apply.apply(lake, feed, table, [window])
     assert gold(lake) == [{"id": 3, "name": "Kim"}]
     waiting = lake.table(Layer.SILVER, "zoo").read().where("declared IS NULL").count()
@@ -245,7 +245,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
         {"Id": n, "unit_x0020_price": 9, "a_x002E_b": text}
         for n, text in ((1, "x"), (2, "no schema"), (3, "x"))
     ]
-    (table,) = discovered_tables.made_and_stopped(lake, feed).described.values()
+    (table,) = discovered_tables.made_and_stopped(lake, feed).discovered.values()
     plan = Plan(None, CompactionWatermark((0, 1, 3)), ())
     done = compaction.with_history(
         lake, plan_of(lake, feed, table, "pets", []), plan, dry_run=False
@@ -264,7 +264,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     images = lake.table(Layer.SILVER, "zoo").read().select("after").collect()
     assert {name for one in images for name in one["after"]} == more.keys()
 
-    (table,) = discovered_tables.made_and_stopped(lake, feed).described.values()
+    (table,) = discovered_tables.made_and_stopped(lake, feed).discovered.values()
     explained = explain.explained(lake, feed, table, "pets", ["1", "9"])
     assert explained.base is not None
     assert explained.base.row == {"_x0049_d": "1", "unit_x0020_price": "9", "a_x002E_b": "x"}

@@ -153,7 +153,7 @@ def test_a_repair_can_be_repaired_and_takes_back_what_it_did(
     assert is_proved(lake, feed, tmp_path / "proof2")
 
 
-def test_what_would_be_refused_again_is_not_recorded(lake: Lake, folder: Path) -> None:
+def test_what_would_be_quarantined_again_is_not_recorded(lake: Lake, folder: Path) -> None:
     feed = brought(lake, folder, BORN, UNFIT)
     worse = change("U", 20, {"id": "1"}, {"id": "two", "name": "Bea"}).encode()
     with pytest.raises(DecisionRefused, match="would be quarantined, too: value_does_not_fit"):

@@ -118,8 +118,8 @@ class _Tablets:
         for one, event in zip(records, events, strict=True):
             meanings.append(self.meaning(window, tablet, one, event.log_position))
         if self.rng.random() < 0.06:
-            refused, reason = self.refused()
-            meaning.append(refused)
+            quarantined, reason = self.quarantined()
+            meaning.append(quarantined)
             meanings.append(Meaning("items", reason=reason))
             is_row = reason != "unknown_operation"
         meanings.insert(0, _note(tablet, checkpoint, records, ends_in_row=is_row))
@@ -150,7 +150,7 @@ class _Tablets:
             return Row(one.table, operation, effect, key, before=image)
         return Row(one.table, operation, effect, key, after=image)
 
-    def refused(self) -> tuple[dict[str, object], str]:
+    def quarantined(self) -> tuple[dict[str, object], str]:
         """A record that cannot be taken, at a place of its own behind all others."""
         sound = Said(0, (9, self.rng.randrange(10**6), 0), None, {"id": 1})
         kind, document = self.rng.choice(["op", "value", "place"]), sound.document(protojson=False)

@@ -64,8 +64,8 @@ def _response(tablet: str, records: Sequence[Said], rng: Random) -> Record:
     meanings = [noted(tablet, dict.fromkeys(NO_CHECKPOINT), (0, 1))]
     meanings += [_told(tablet, one) for one in records]
     if rng.random() < 0.08:
-        refused, reason = _refused(rng)
-        documents.append(refused)
+        quarantined, reason = _quarantined(rng)
+        documents.append(quarantined)
         meanings.append(Meaning("items", reason=reason))
     return Record(printed({"tablet_id": tablet, "records": documents}, rng), meanings)
 
@@ -84,7 +84,7 @@ def _told(tablet: str, one: Said) -> Meaning:
     return Meaning("items", (tablet, *one.time), (0, 1, *one.time), 4, [row])
 
 
-def _refused(rng: Random) -> tuple[dict[str, object], str]:
+def _quarantined(rng: Random) -> tuple[dict[str, object], str]:
     """A record that cannot be taken."""
     sound = Said(1, (1, rng.randrange(4096)), None, {"id": 1}).document(protojson=False)
     kind = rng.choice(["operation", "time", "value"])

@@ -1,7 +1,7 @@
 """One table of a drawn source and the log of its changes, as a connector sends them, and what gold has to be of it.
 
 A source draws what happens to its table: changes, changes that are lost, and snapshots. It keeps for itself where each
-message stands in its own order (``place``), beside what the connector writes of that. Expected rows come from the
+message stands in its own order (``point``), beside what the connector writes of that. Expected rows come from the
 former alone, so that nothing here knows how the product reads a position.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 KEYS = range(6)
 STARTED_MS = 1_795_000_000_000
 
-Place = tuple[int, ...]
+LogPoint = tuple[int, ...]
 """Where something stands in the source's own order."""
 
 
@@ -33,14 +33,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A record of the topic: its change, where that stands, and what the connector says of its place and time.
+    """A record of the topic: its change, where that stands, and what the connector says of its point and time.
 
     ``goes_on``: whether it is of the same transaction, or chunk of rows, as the record before it.
     """
 
     offset: int
     change: Change
-    place: Place
+    point: LogPoint
     said: dict[str, Any]
     at_ms: int
     goes_on: bool = False
@@ -51,7 +51,7 @@ class Snapshot:
     """A snapshot that was taken: its messages, and where it removes what it does not name, if that can be proved."""
 
     messages: Sequence[Message]
-    removes_at: Place | None
+    removes_at: LogPoint | None
 
 
 class Source(ABC):
@@ -88,10 +88,10 @@ class Source(ABC):
     def restart(self) -> None:
         """The log begins again: positions are lower than all before."""
 
-    def send(self, change: Change, place: Place, **said: Any) -> Message:
+    def send(self, change: Change, point: LogPoint, **said: Any) -> Message:
         """Send a change as the next message."""
         offset = len(self.messages)
-        message = Message(offset, change, place, said, self.now_ms, self.goes_on)
+        message = Message(offset, change, point, said, self.now_ms, self.goes_on)
         self.messages.append(message)
         return message
 
@@ -125,7 +125,7 @@ class Source(ABC):
             found.append((Change("r", key, name), mark))
         return found
 
-    def take(self, found: list[Message], removes_at: Place | None) -> None:
+    def take(self, found: list[Message], removes_at: LogPoint | None) -> None:
         """Keep a snapshot, which heals what was lost if it is a whole one."""
         self.snapshots.append(Snapshot(found, removes_at))
         self.is_lost = False
@@ -197,13 +197,13 @@ class Committed(Source):
     def act(self) -> None:
         self.said(self.transaction())
 
-    def next_turn(self) -> Place:
-        """The next place of the source's own order."""
+    def next_turn(self) -> LogPoint:
+        """The next point of the source's own order."""
         self.turn += 1
         return self.turn, 0
 
-    def transaction(self) -> list[tuple[Change, Place, dict[str, Any]]]:
-        """A transaction of some changes, of which a row may meet several; each with its place, both kinds."""
+    def transaction(self) -> list[tuple[Change, LogPoint, dict[str, Any]]]:
+        """A transaction of some changes, of which a row may meet several; each with its point, both kinds."""
         changes = []
         for _ in range(self.rng.choice([1, 1, 2, 3, 4])):
             key = self.rng.choice(KEYS)
@@ -214,26 +214,26 @@ class Committed(Source):
             (change, self.next_turn(), said) for change, said in zip(changes, written, strict=True)
         ]
 
-    def said(self, transaction: Iterable[tuple[Change, Place, dict[str, Any]]]) -> None:
+    def said(self, transaction: Iterable[tuple[Change, LogPoint, dict[str, Any]]]) -> None:
         """Send a transaction, unless it is lost."""
-        for change, place, said in transaction:
+        for change, point, said in transaction:
             if self.is_lost:
                 self.lost += 1
             else:
-                self.send(change, place, **said)
+                self.send(change, point, **said)
                 self.goes_on = True
         self.goes_on = False
 
     @abstractmethod
     def written(self, changes: Sequence[Change]) -> list[dict[str, Any]]:
-        """What the connector says of the places of a transaction's changes, which the log gets now."""
+        """What the connector says of the points of a transaction's changes, which the log gets now."""
 
     @abstractmethod
     def log_end(self, kind: str) -> dict[str, Any]:
-        """What the connector says of the place of a snapshot's rows that is taken now."""
+        """What the connector says of the point of a snapshot's rows that is taken now."""
 
     def snapshot(self, kind: str) -> None:
-        said, place = self.log_end(kind), self.next_turn()
+        said, point = self.log_end(kind), self.next_turn()
         if kind == "incremental":
             keys = [one for one in sorted(self.rows) if self.rng.random() < 0.7]
             rows = [(Change("r", key, self.rows[key]), "incremental") for key in keys]
@@ -243,10 +243,10 @@ class Committed(Source):
             waiting = []
             while kind == "blocking" and self.rng.random() < 0.4:
                 waiting.append(self.transaction())
-            rows, removes_at = self.named_rows(), self.removal(place)
+            rows, removes_at = self.named_rows(), self.removal(point)
         found = []
         for row, mark in rows:
-            found.append(self.send(row, place, snapshot=mark, **said))
+            found.append(self.send(row, point, snapshot=mark, **said))
             self.goes_on = kind == "incremental"
         self.goes_on = False
         self.take(found, removes_at)
@@ -254,9 +254,9 @@ class Committed(Source):
             for transaction in waiting:
                 self.said(transaction)
 
-    def removal(self, place: Place) -> Place | None:
+    def removal(self, point: LogPoint) -> LogPoint | None:
         """Where a whole snapshot removes what it does not name; None of a source whose snapshots never say so."""
-        return place[0], -1
+        return point[0], -1
 
 
 def drawn(kind: Callable[[Random], Source], rng: Random) -> Source:
@@ -303,9 +303,9 @@ class History:
         return bool(full) and self.source.lost == self.source.healed and self.proved(full[-1])
 
     def folded(self) -> dict[int, str]:
-        """The rows after everything that is delivered, each thing at its place."""
-        told: list[tuple[Place, Change | None]] = [
-            (one.place, one.change)
+        """The rows after everything that is delivered, each thing at its point."""
+        told: list[tuple[LogPoint, Change | None]] = [
+            (one.point, one.change)
             for one in self.source.messages
             if one.offset not in self.missing
         ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from tests.laws.snapshots.source import KEYS, Change, Committed, Message, Place, Source
+from tests.laws.snapshots.source import KEYS, Change, Committed, LogPoint, Message, Source
 
 FIRST_OF_FILE = 4
 
@@ -53,7 +53,7 @@ class MySql(Committed):
     def log_end(self, kind: str) -> dict[str, Any]:
         if kind == "initial":
             return self.source(self.pos, 0, None)
-        # The place of the signal, which is an event of its own.
+        # The point of the signal, which is an event of its own.
         gtid = self.next_gtid()
         return self.source(self.next_event(), 0, gtid)
 
@@ -75,7 +75,7 @@ class MariaDb(MySql):
 
 
 class MariaDbNegative(MariaDb):
-    """The same with Debezium 3.3: the position of a change is minus the length of its event, which is no place."""
+    """The same with Debezium 3.3: the position of a change is minus the length of its event, which is no point."""
 
     def written(self, changes: Sequence[Change]) -> list[dict[str, Any]]:
         return [{**one, "pos": -self.rng.choice([58, 62, 130])} for one in super().written(changes)]
@@ -142,14 +142,14 @@ class Postgres(Source):
     def said(
         self,
         change: Change,
-        place: Place,
+        point: LogPoint,
         lsn: int | None,
         sequence: list[str | None],
         snapshot: str = "false",
     ) -> None:
         self.send(
             change,
-            place,
+            point,
             connector="postgresql",
             lsn=lsn,
             sequence=json.dumps(sequence),
@@ -168,9 +168,9 @@ class Postgres(Source):
             self.last_commit = self.next_lsn()
             for key, name in sorted(self.rows.items()):
                 if self.rng.random() < 0.7:
-                    place = (self.era, self.last_commit, ROW, 1)
+                    point = (self.era, self.last_commit, ROW, 1)
                     sequence = [str(self.last_commit), None]
-                    self.said(Change("r", key, name), place, None, sequence, "incremental")
+                    self.said(Change("r", key, name), point, None, sequence, "incremental")
                     self.goes_on = True
             self.goes_on = False
             self.take(self.messages[begin:], None)
@@ -178,7 +178,7 @@ class Postgres(Source):
         if kind == "initial" or self.is_lost:
             self.settle()
             at, self.last_commit = self.next_lsn(), None
-            # The first change behind it may stand at the very place.
+            # The first change behind it may stand at the very point.
             self.lsn -= self.rng.choice([0, 1])
         else:
             at = self.next_lsn()
@@ -268,7 +268,7 @@ class Yugabyte(Committed):
     def log_end(self, kind: str) -> dict[str, Any]:
         return {"term": self.term, "index": self.index}
 
-    def removal(self, place: Place) -> None:
+    def removal(self, point: LogPoint) -> None:
         return None
 
     def restart(self) -> None:

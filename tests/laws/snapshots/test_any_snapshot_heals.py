@@ -125,7 +125,7 @@ def deliver(folder: Path, table: str, history: History, rng: Random, *, is_in_or
 def parts(source: Source, rng: Random) -> list[int]:
     """The offsets with which the second and the third window begin: often within the last snapshot.
 
-    A transaction and a chunk of rows stand at one place, and compaction takes that for decided once it has been there:
+    A transaction and a chunk of rows stand at one point, and compaction takes that for decided once it has been there:
     no window ends within one. A full snapshot may go on in the next.
     """
     last, anywhere = source.snapshots[-1].messages, rng.randint(0, len(source.messages))
@@ -231,8 +231,8 @@ def ends(source: Source, begun: int) -> list[int]:
     newest: tuple[int, ...] = (0,)
     found = []
     for offset, message in enumerate(source.messages[:begun]):
-        newest = max(newest, message.place)
-        if message.place == newest:
+        newest = max(newest, message.point)
+        if message.point == newest:
             found.append(offset + 1)
     return found
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from orchestration.cli.dbt_sources import dbt_sources
-from orchestration.cli.options import Place
+from tests.support.commands_here import weir
 
 SHOP = """\
 format: arcion_s3_json
@@ -29,7 +28,13 @@ def printed(
     (folder / "feeds" / "daily.yaml").write_text(
         "format: arcion_s3_json\nlanding: more\nwindow: day\ntables: {one: {key: [a], columns: {a: int}}}\n"
     )
-    dbt_sources(Place(folder / "feeds", warehouse or str(folder / "warehouse")), only)
+    place = (
+        "--feeds",
+        str(folder / "feeds"),
+        "--warehouse",
+        warehouse or str(folder / "warehouse"),
+    )
+    assert weir("dbt-sources", *only, *place) == 0
     text = capsys.readouterr().out
     assert "&id" not in text
     read = yaml.safe_load(text)

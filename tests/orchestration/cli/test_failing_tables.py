@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 
 from assets.gold import apply, tables
 from assets.storage.lake import Lake, Layer
-from orchestration.cli import compact, rebuild, run, verify
-from orchestration.cli.options import Place
+from orchestration.cli import run, verify
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
 from orchestration.runs import planning
+from tests.support.commands_here import weir
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed
 
@@ -68,6 +68,10 @@ def failing(work: Callable[..., Any], name: str) -> Callable[..., Any]:
     return fails
 
 
+def place(lake: Lake, feeds: Path) -> tuple[str, ...]:
+    return "--feeds", str(feeds), "--warehouse", lake.warehouse
+
+
 def test_compaction_goes_on_behind_a_table_and_a_feed_that_fail(
     lake: Lake,
     feeds: Path,
@@ -75,13 +79,13 @@ def test_compaction_goes_on_behind_a_table_and_a_feed_that_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     without_files(lake, "apes", "keepers")
-    assert compact.compact(Place(feeds, lake.warehouse), (), dry_run=False) == 1
+    assert weir("compact", *place(lake, feeds)) == 1
     said = capsys.readouterr()
     assert reported(said.out) == ["gold.apes.pets", "gold.zoo.keepers", "gold.zoo.pets"]
     assert "error: a gold table of apes failed; the others are done:\n- keepers: " in said.err
 
     monkeypatch.setattr(tables, "mirrors", failing(tables.mirrors, "apes"))
-    assert compact.compact(Place(feeds, lake.warehouse), (), dry_run=True) == 1
+    assert weir("compact", "--dry-run", *place(lake, feeds)) == 1
     said = capsys.readouterr()
     assert reported(said.out) == ["gold.zoo.keepers", "gold.zoo.pets"]
     assert "error: apes: RuntimeError: the moon is full" in said.err
@@ -98,7 +102,7 @@ def test_a_proof_goes_on_behind_a_table_and_a_feed_that_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     without_files(lake, "apes", "keepers")
-    assert verify.verify(Place(feeds, lake.warehouse), (), None, 1) == 2
+    assert weir("verify", *place(lake, feeds)) == 2
     out = capsys.readouterr().out
     assert "  not proved: gold.apes.keepers: " in out
     assert [line.split(":")[0] for line in out.splitlines() if "  proved   " in line] == [
@@ -106,7 +110,7 @@ def test_a_proof_goes_on_behind_a_table_and_a_feed_that_fail(
     ]
 
     monkeypatch.setattr(verify, "not_yet", failing(verify.not_yet, "apes"))
-    assert verify.verify(Place(feeds, lake.warehouse), (), None, 1) == 2
+    assert weir("verify", *place(lake, feeds)) == 2
     said = capsys.readouterr()
     assert "error: apes: RuntimeError: the moon is full" in said.err
     assert said.out.count("  proved   gold.zoo.") == 2
@@ -121,7 +125,7 @@ def test_a_rebuild_goes_on_behind_a_table_that_fails_and_leaves_its_windows_due(
     (zoo,) = (feed for feed in load_feeds(feeds) if feed.name == "zoo")
     with monkeypatch.context() as patched:
         patched.setattr(apply, "apply", failing(apply.apply, "keepers"))
-        assert rebuild.rebuild(Place(feeds, lake.warehouse), "zoo") == 2
+        assert weir("rebuild", "zoo", *place(lake, feeds)) == 2
     said = capsys.readouterr()
     assert "gold.zoo.pets: 1 row" in said.out
     assert (
@@ -131,7 +135,7 @@ def test_a_rebuild_goes_on_behind_a_table_that_fails_and_leaves_its_windows_due(
     # Where it failed is reported, too.
     assert "in fails" in said.err
     assert planning.due(lake, zoo).windows == ["2025-11-20T03"]
-    assert rebuild.rebuild(Place(feeds, lake.warehouse), "zoo") == 0
+    assert weir("rebuild", "zoo", *place(lake, feeds)) == 0
     assert planning.due(lake, zoo).windows == []
 
 

@@ -59,7 +59,7 @@ def test_help_lists_the_commands(
     answer = Answer(capsys, "--help")
     assert answer.code == 0
     listed = answer.out.split("Commands:")[1]
-    names = sorted(str(one.name) for one in main.COMMANDS)
+    names = sorted(main.COMMANDS)
     assert [line.split()[0] for line in listed.strip().splitlines()] == names
     # Each command's sentence is whole, and fits its line.
     assert all(line.endswith(".") and "..." not in line for line in listed.strip().splitlines())
@@ -91,33 +91,23 @@ def test_what_click_refuses_has_the_same_exit_code(
     assert fault in answer.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "usage"),
-    [
-        (("--help",), "Usage: weir [OPTIONS]"),
-        (("run", "--help"), "Usage: weir run"),
-        (("release", "--help"), "Usage: weir release"),
-    ],
-)
-def test_help_imports_neither_spark_nor_dagster(
-    root: Path, arguments: tuple[str, ...], usage: str
-) -> None:
+def test_the_list_of_commands_imports_nothing_that_takes_time(root: Path) -> None:
     code = """
 import sys
 from orchestration.cli import main
 try:
     main.main(sys.argv[1:])
 except SystemExit:
-    print(*{"pyspark", "dagster", "great_expectations", "pandas"} & set(sys.modules), file=sys.stderr)
+    print(*{"pyarrow", "pyspark", "dagster", "pydantic"} & set(sys.modules), file=sys.stderr)
 """
     answer = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", code, "--help"],
         cwd=root,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert usage in answer.stdout
+    assert "Usage: weir [OPTIONS]" in answer.stdout
     assert answer.stderr.strip() == ""
 
 

@@ -7,10 +7,10 @@ import re
 import pytest
 from hypothesis import given
 
-from orchestration.cli.notify import notify
 from orchestration.observability.alerts import CheckFinding, Message, hooks_of, inert
 from tests.services.mail import free_port, running_mail_server
 from tests.services.receiver import running_receiver
+from tests.support.commands_here import weir
 from tests.support.hostile_names import names
 from transforms.errors import SettingMisdeclared
 
@@ -173,15 +173,15 @@ def test_the_command_tries_every_hook(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("WEIR_ALERTS", raising=False)
-    assert notify() == 2
+    assert weir("notify", "--test") == 2
     assert "WEIR_ALERTS is not set" in capfd.readouterr().err
     with running_receiver() as receiver:
         monkeypatch.setenv("WEIR_ALERTS", f"{receiver.url} {receiver.url.replace('http', 'json')}")
-        assert notify() == 0
+        assert weir("notify", "--test") == 0
         assert capfd.readouterr().out == "webhook: sent\njson: sent\n"
         assert "a test of Weir's messages" in receiver.posted[0]["text"]
         receiver.answers = 404
-        assert notify() == 1
+        assert weir("notify", "--test") == 1
         said = capfd.readouterr()
         assert said.out.startswith("webhook: the webhook at 127.0.0.1 answers 404\njson: Failed")
         # Apprise's own log would have it once more.

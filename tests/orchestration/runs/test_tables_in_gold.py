@@ -73,7 +73,7 @@ def test_a_table_in_gold_is_a_node_with_columns_and_lineage_after_a_reload(
 
     node = build([feed], lake).resolve_asset_graph().get(PETS)
     assert node.group_name == "zoo"
-    assert node.parent_keys == {dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"])}
+    assert node.parent_keys == {dg.AssetKey(["discovered", "zoo", "zoo_discovered"])}
     assert not node.is_executable
     schema = node.metadata["dagster/column_schema"]
     assert isinstance(schema, dg.TableSchema)
@@ -102,7 +102,7 @@ def test_such_a_node_has_the_built_in_checks_which_the_run_that_makes_the_table_
     with dg.DagsterInstance.ephemeral() as instance:
         first = checks_of(lake, feed, instance, WINDOW)
         assert not any(table == "gold.zoo.pets" for table, _ in first)
-        assert first["undeclared.zoo", "positions_rise_within_key"].passed
+        assert first["discovered.zoo", "positions_rise_within_key"].passed
 
         nodes = build([feed], lake).resolve_asset_graph().asset_check_keys
         names = {one.name for one in nodes if one.asset_key == PETS}
@@ -119,7 +119,7 @@ def test_such_a_node_has_the_built_in_checks_which_the_run_that_makes_the_table_
         assert "data_docs" in tied.metadata
         assert second["gold.zoo.pets", "one_row_per_key"].passed
         # What has a node is told of there, and not twice.
-        assert second["undeclared.zoo", "positions_rise_within_key"].passed
+        assert second["discovered.zoo", "positions_rise_within_key"].passed
         assert instance.get_latest_asset_check_evaluation_record(tied.asset_check_key)
 
         # Somebody else adds a second row of a key: the run that meets it is blocked.
@@ -140,7 +140,7 @@ def test_a_run_of_the_tables_without_their_checks_judges_them_too(
     lake = lake_of(str(tmp_path / "warehouse"))
     with dg.DagsterInstance.ephemeral() as instance:
         checks_of(lake, feed, instance, WINDOW)
-        layers = ("bronze", "silver", "quarantine", "undeclared")
+        layers = ("bronze", "silver", "quarantine", "discovered")
         keys = [dg.AssetKey([layer, "zoo", f"zoo_{layer}"]) for layer in layers]
         result = job_to_gold(feed, lake).execute_in_process(
             instance=instance, partition_key=WINDOW, asset_selection=keys

@@ -172,7 +172,7 @@ def test_a_value_is_one_text_in_the_stream_and_in_both_exports(
         '<0x3> <name> "a" (' + ")" * 200_000,
     ],
 )
-def test_a_line_without_an_end_is_refused_at_once(line: str) -> None:
+def test_a_line_without_an_end_is_quarantined_at_once(line: str) -> None:
     """What tries all ways in which such a line may be divided would not end."""
     assert exports.triple_of_line(line) is None
 

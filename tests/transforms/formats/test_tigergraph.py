@@ -140,7 +140,7 @@ def test_what_is_taken_from_a_map_may_be_keys_alone(value: str, text: str) -> No
             '{"keylist":"[\\"x\\",\\"y\\"]","valuelist":"[1]"}',
         ),
         *[("map<string,bigint>", "[2]", "[2]"), ("map<string,bigint>", '"x"', "x")],
-        # No map: it is refused, and not taken without the entry.
+        # No map: it is quarantined, and not taken without the entry.
         ("map<string,bigint>", '{"keylist": ["a", null], "valuelist": [1, 2]}', '{"a":1,null:2}'),
         ("map<string,bigint>", '{"keylist": ["a", "a"], "valuelist": [1, 2]}', '{"a":1,"a":2}'),
     ],

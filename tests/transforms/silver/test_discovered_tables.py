@@ -24,7 +24,7 @@ def test_two_keys_stop_the_one_table_that_has_them() -> None:
         found = discovered_tables.discovered_tables(
             FEED, {"zoo.pets": order, "zoo.toys": said[:1]}, met
         )
-        assert list(found.described) == ["zoo.toys"]
+        assert list(found.discovered) == ["zoo.toys"]
         assert list(found.stopped) == ["pets"]
         assert isinstance(found.stopped["pets"].fault, KeyDrift)
 
@@ -89,7 +89,7 @@ def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> Non
         (3, ("a", "b", "c", "d"), ["s.a", "s.b", "s.c", "s.d"]),
     ):
         some = discovered_tables.within_limit(FEED, found, met, most, standing)
-        assert list(some.described) == made
+        assert list(some.discovered) == made
         assert sorted(some.stopped) == [name[-1] for name in said if name not in made]
         if not some.stopped:
             continue
@@ -110,7 +110,7 @@ def test_thousands_of_tables_that_stop_are_one_line() -> None:
 def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_values() -> None:
     """A Debezium delete by a key that Connect writes in base64, or as a count, is not of the row that has its text."""
     said = [Description(("id",), (("id", "binary"), ("name", "string")), ("id",))]
-    table = discovered_tables.described_table(FEED, "zoo.pets", said)
+    table = discovered_tables.discovered_table(FEED, "zoo.pets", said)
     row = {
         **{"window": "2025-11-20T03", "object": "a", "generation": "g", "line": 1},
         **{"byte_offset": 0, "ordinal": 0, "source_table": "zoo.pets", "operation": "delete"},
@@ -123,7 +123,7 @@ def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_va
     # Where the name is encoded, a delete is recognised by its key all the same; an update is not.
     said = [Description(("id",), (("id", "string"), ("name", "binary")), ("name",))]
     of_name = conform.conform_waiting(
-        FEED, discovered_tables.described_table(FEED, "zoo.pets", said)
+        FEED, discovered_tables.discovered_table(FEED, "zoo.pets", said)
     )
     assert [one.key for one in of_name(row)] == [("AQI=",)]
     update = {"operation": "update", "effect": "update", "after": {"id": "AQI=", "name": "QQ=="}}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from transforms.change import BEHIND_ALL_PLACES
-from transforms.event import PART, UNPLACED
+from transforms.change import BEHIND_ALL_POINTS
+from transforms.event import PART, WITHOUT_POINT
 from transforms.silver.log_resets import restarts, unordered_snapshots
 from transforms.silver.snapshots import SnapshotKey, Stretches, stretches_in_texts
 
@@ -66,14 +66,14 @@ def test_one_stream_alone_may_begin_again() -> None:
 def account_of(
     window: str, snapshots: dict[tuple[int, ...], int], changes: dict[tuple[int, ...], int]
 ) -> dict[str, Any]:
-    """An account with snapshots by their places, and changes without one by their log files; each at its offset."""
+    """An account with snapshots by their points, and changes without one by their log files; each at its offset."""
     found = {
-        SnapshotKey(place, "t", 0): Stretches([(offset, offset)])
-        for place, offset in snapshots.items()
+        SnapshotKey(point, "t", 0): Stretches([(offset, offset)])
+        for point, offset in snapshots.items()
     }
     for file, offset in changes.items():
-        first = (*file, BEHIND_ALL_PLACES + offset, 1, -1)
-        found[SnapshotKey(file, "t", 0, UNPLACED)] = Stretches(begins={0: first})
+        first = (*file, BEHIND_ALL_POINTS + offset, 1, -1)
+        found[SnapshotKey(file, "t", 0, WITHOUT_POINT)] = Stretches(begins={0: first})
     texts = stretches_in_texts(found)
     return account(window, [0, 1, 1, 5, 0, 0], [0, 1, 2], None, snapshots=texts)
 
@@ -91,7 +91,7 @@ ONE, TWO, TWO_OF_EPOCH = (0, 1, 1), (0, 1, 2), (1, 1, 2)
         # What stands in its file came behind it.
         ([("03", {FIRST: 0, SECOND: 9}, {ONE: 3, TWO: 15})], None),
         ([("03", {FIRST: 0}, {ONE: 3}), ("04", {SECOND: 9}, {}), ("05", {}, {TWO: 11})], None),
-        # One snapshot, delivered twice; and changes that have a place.
+        # One snapshot, delivered twice; and changes that have a point.
         ([("03", {FIRST: 0}, {ONE: 3}), ("04", {FIRST: 8}, {ONE: 12})], None),
         ([("03", {FIRST: 0}, {}), ("04", {SECOND: 9}, {})], None),
         # The epoch has been opened, and holds a snapshot of its own.
@@ -124,7 +124,7 @@ TEXTS = stretches_in_texts({SnapshotKey((0, 1, 1, 11), "t1", 0, PART): Stretches
         # The epoch has been opened.
         ([SNAPSHOT, [0, 1, 5], [1, 0]], None),
         ([[0, 1, 5], None, SNAPSHOT], ("2", "0")),
-        # A tablet's snapshot has its place in the log, but nothing tells whether it is complete.
+        # A tablet's snapshot has its point in the log, but nothing tells whether it is complete.
         ([OF_A_TABLET, OF_A_TABLET, [0, 1, 5]], None),
         ([OF_A_TABLET, [0, 1, 5], OF_A_TABLET], ("2", "1")),
         ([[0, 1, 5], OF_A_TABLET], ("1", "0")),

@@ -8,7 +8,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import cast
 
-from transforms.change import BEHIND_ALL_PLACES
+from transforms.change import BEHIND_ALL_POINTS
 from transforms.silver.accounting import AccountKey, Accounts
 from transforms.silver.changes import CHANGE, Row
 from transforms.silver.trails import (
@@ -113,5 +113,5 @@ def test_within_a_log_file_a_place_by_offset_is_no_evidence() -> None:
         found = point_of(cast("Row", SimpleNamespace(**row)), None)
         return found and found[1].position
 
-    assert position_of(12, BEHIND_ALL_PLACES + 7, 1, 0) == (1, 12)
+    assert position_of(12, BEHIND_ALL_POINTS + 7, 1, 0) == (1, 12)
     assert position_of(12, 400, 1, 0) == (1, 12, 400, 1, 0)

@@ -22,7 +22,7 @@ from transforms.formats.debezium.log_positions import (
     log_entry_of,
     snapshot_row_of,
     standing_of,
-    unplaced_of,
+    without_point_of,
 )
 from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Mark, Proposal, Sampled
@@ -61,7 +61,7 @@ BLOCKING_WITHOUT_KEY = EventWarning(
     "blocking_snapshot_without_key",
     "tables_without_key_have_no_blocking_snapshot",
     "No blocking snapshot was taken of a table without a key.",
-    "Such a snapshot says the place of its signal, and is read later: what changed in between comes again, and counts"
+    "Such a snapshot says the point of its signal, and is read later: what changed in between comes again, and counts"
     " twice where no key tells the rows apart. Give the table a key, or take an initial snapshot.",
 )
 COUNTED_BY_OFFSET = EventWarning(
@@ -255,8 +255,8 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
             event.scope = {}
         if envelope.operation == "read" or envelope.is_snapshot:
             event.snapshot = snapshot_row_of(envelope, standing)
-        elif standing.place is not None and not standing.is_placed:
-            event.snapshot = unplaced_of(envelope, standing.place)
+        elif standing.point is not None and not standing.has_point:
+            event.snapshot = without_point_of(envelope, standing.point)
         transaction = transaction_of(envelope, mark)
         if is_awaited:
             event.transaction = transaction
@@ -281,12 +281,12 @@ def _bare_names(feed: Feed, declared: Iterable[str]) -> frozenset[str]:
 
 
 def _drops(envelope: Envelope, standing: Standing, declared: frozenset[str]) -> Iterator[Event]:
-    """One range delete for each table that a schema change drops; none without a place in the log.
+    """One range delete for each table that a schema change drops; none without a point in the log.
 
     The topic tells of all tables of the source: where a feed file declares some, the others are left out.
     """
     entry = log_entry_of(envelope, standing)
-    if isinstance(entry, Fault) or not standing.is_placed:
+    if isinstance(entry, Fault) or not standing.has_point:
         return
     for catalog, schema, name in dropped_tables(envelope):
         if not declared or name in declared:
@@ -320,7 +320,7 @@ def _is_snapshot(envelope: Envelope, standing: Standing) -> bool:
     """True for a row that a full snapshot read: an incremental one reads amid the stream, in chunks."""
     flag = (envelope.source.text("snapshot") or "false").lower()
     if envelope.operation == "read":
-        return flag != "incremental" or standing.place is None
+        return flag != "incremental" or standing.point is None
     return envelope.operation == "insert" and flag not in ("false", "incremental", "")
 
 
@@ -361,7 +361,7 @@ def _of_bare_rows(envelope: Envelope, standing: Standing) -> Iterator[str]:
     if envelope.is_snapshot:
         if is_blocking(envelope):
             yield BLOCKING_WITHOUT_KEY.word
-    elif envelope.operation in ("insert", "update", "delete") and not standing.is_placed:
+    elif envelope.operation in ("insert", "update", "delete") and not standing.has_point:
         yield COUNTED_BY_OFFSET.word
 
 

@@ -1,10 +1,10 @@
 """Where an event stands: in its source's log, else as it does in its topic.
 
-A position is (epoch, phase, numbers of the place, rank, numbers within the place). The place is what changes and
-snapshots of one source have in common: a row that a snapshot read at a place stands behind all changes up to it and
-before all later ones, whichever snapshot it is. The rank says which of the two comes first at one place.
+A position is (epoch, phase, numbers of the point in the log, rank, numbers within it). The point is what changes and
+snapshots of one source have in common: a row that a snapshot read at a point stands behind all changes up to it and
+before all later ones, whichever snapshot it is. The rank says which of the two comes first at one point.
 
-| connector | place | within | a full snapshot's row, at its own place |
+| connector | point | within | a full snapshot's row, at its own point |
 |---|---|---|---|
 | Postgres | the greater of the last commit's LSN (``sequence``) and the own LSN | own LSN | before the changes |
 | MySQL, MariaDB | number of the log file, ``pos`` | offset in the topic | before the changes |
@@ -21,9 +21,9 @@ Of Postgres, a transaction's commit is not sent with its changes. The commit bef
 a commit is not in a snapshot that was read there, even where its own LSN is smaller. For one key the own LSN alone is
 the order, since a row is locked until its transaction ends.
 
-MariaDB from 11.4 on sends a negative ``pos`` (minus the event's length), which is no place: what is sent so stands as
-it does in its topic, behind all that has a place in its log file. So a snapshot that is taken again, whose rows have
-a place, stands behind all changes of earlier files.
+MariaDB from 11.4 on sends a negative ``pos`` (minus the event's length), which is no point of the log: such an event
+stands as it does in its topic, behind all that has a point in its log file. So a snapshot that is taken again, whose
+rows have a point, stands behind all changes of earlier files.
 
 Vendor: Debezium documentation, the ``source`` of each connector; https://github.com/debezium/debezium, ``SourceInfo``
 of each connector; ``PostgresOffsetContext`` (``sequence``), ``OracleSourceInfoStructMaker`` (``commit_scn``,
@@ -40,8 +40,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from transforms import json_values
-from transforms.change import BEFORE_ALL_FILES, BEHIND_ALL_PLACES, EPOCH, STREAM
-from transforms.event import CHUNKS, UNPLACED, SnapshotRow
+from transforms.change import BEFORE_ALL_FILES, BEHIND_ALL_POINTS, EPOCH, STREAM
+from transforms.event import CHUNKS, WITHOUT_POINT, SnapshotRow
 from transforms.families.connect import events
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.events import LogEntry
@@ -50,15 +50,15 @@ from transforms.fault import Fault
 from transforms.json_values import MalformedJson
 
 BEFORE, CHANGE, BEHIND = 0, 1, 2
-"""The rank at one place: a row of a snapshot that stands before its changes, a change, and a row behind them."""
+"""The rank at one point: a row of a snapshot that stands before its changes, a change, and a row behind them."""
 
 _BITS: Final = 62
 
 
-class Place(NamedTuple):
+class LogPoint(NamedTuple):
     """Where the log has an event.
 
-    ``at``: the numbers to which snapshots compare. ``within``: the order of changes at one place. ``identity``: the
+    ``at``: the numbers to which snapshots compare. ``within``: the order of changes at one point. ``identity``: the
     texts that identify a change there. ``varying``: how many numbers of ``within``, at its end, may differ from
     delivery to delivery.
     """
@@ -72,27 +72,27 @@ class Place(NamedTuple):
 class Connector(NamedTuple):
     """How one connector says where events stand.
 
-    ``place_of``: the place, None where the event says none. ``needed``: the fields that say it, where an event without
+    ``point_of``: the point, None where the event says none. ``needed``: the fields that say it, where an event without
     them is a fault; else such an event stands as it does in its topic. ``rank``: a full snapshot's row at its own
-    place. ``has_one_log``: whether all rows of a snapshot stand at one place, by which it is known to be complete.
+    point. ``has_one_log``: whether all rows of a snapshot stand at one point, by which it is known to be complete.
     """
 
-    place_of: Callable[[Envelope], Place | None]
+    point_of: Callable[[Envelope], LogPoint | None]
     needed: str | None
     rank: int
     has_one_log: bool = True
 
 
-def _postgres(envelope: Envelope) -> Place | None:
+def _postgres(envelope: Envelope) -> LogPoint | None:
     own = whole(envelope.source.fields.get("lsn"))
     last_commit = _last_commit(envelope.source.fields.get("sequence"))
     if own is None:
         # A row of an incremental snapshot: it stands directly behind the last commit before it was sent.
         is_row = envelope.operation == "read" and last_commit is not None
-        return Place((last_commit or 0,), (1,), (str(last_commit),)) if is_row else None
+        return LogPoint((last_commit or 0,), (1,), (str(last_commit),)) if is_row else None
     # Of a stream's first transaction no commit stands before it.
     at = own if last_commit is None else max(last_commit, own)
-    return Place((at,), (own,), (str(own),))
+    return LogPoint((at,), (own,), (str(own),))
 
 
 def _last_commit(sequence: Any) -> int | None:
@@ -105,27 +105,27 @@ def _last_commit(sequence: Any) -> int | None:
     return whole(sequence[0]) if type(sequence) is list and sequence else None
 
 
-def _mysql(envelope: Envelope) -> Place | None:
+def _mysql(envelope: Envelope) -> LogPoint | None:
     log = envelope.source.log
     if log is None:
         return None
     number, position, row = log
-    # A compressed transaction has one place, and counts the rows of each of its statements from 0.
+    # A compressed transaction has one point, and counts the rows of each of its statements from 0.
     identity = (str(number), str(position), str(row))
-    return Place((number, position), (envelope.message.offset or 0,), identity, varying=1)
+    return LogPoint((number, position), (envelope.message.offset or 0,), identity, varying=1)
 
 
-def _mariadb(envelope: Envelope) -> Place | None:
-    place, message = _mysql(envelope), envelope.message
-    if place is None or message.offset is None or envelope.key.values is None:
-        return place
+def _mariadb(envelope: Envelope) -> LogPoint | None:
+    point, message = _mysql(envelope), envelope.message
+    if point is None or message.offset is None or envelope.key.values is None:
+        return point
     version = _TWO_NUMBERS.match(envelope.source.text("version") or "")
     release = (int(version[1]), int(version[2])) if version else (0, 0)
     if release < _PLACES_OF_TRANSACTIONS:
-        return place
+        return point
     # Two changes of one row may agree in all but the offset. What is delivered again is a change once more, and ends
-    # where the first delivery did; without a key it would double a row, and the place has to do.
-    return Place(place.at, place.within, (*place.identity, str(message.offset)))
+    # where the first delivery did; without a key it would double a row, and the point has to do.
+    return LogPoint(point.at, point.within, (*point.identity, str(message.offset)))
 
 
 _PLACES_OF_TRANSACTIONS: Final = (3, 4)
@@ -135,7 +135,7 @@ _PLACES_OF_TRANSACTIONS: Final = (3, 4)
 _TWO_NUMBERS: Final = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
 
 
-def _sql_server(envelope: Envelope) -> Place | None:
+def _sql_server(envelope: Envelope) -> LogPoint | None:
     fields = envelope.source.fields
     commit = _hexadecimal(fields.get("commit_lsn"))
     if commit is None:
@@ -143,10 +143,10 @@ def _sql_server(envelope: Envelope) -> Place | None:
     change = _hexadecimal(fields.get("change_lsn")) or (0, 0)
     serial = whole(fields.get("event_serial_no")) or 0
     within = (*change, serial)
-    return Place(commit, within, tuple(str(number) for number in (*commit, *within)))
+    return LogPoint(commit, within, tuple(str(number) for number in (*commit, *within)))
 
 
-def _oracle(envelope: Envelope) -> Place | None:
+def _oracle(envelope: Envelope) -> LogPoint | None:
     fields = envelope.source.fields
     own, committed = whole(fields.get("scn")), whole(fields.get("commit_scn"))
     at = own if committed is None else committed
@@ -155,47 +155,47 @@ def _oracle(envelope: Envelope) -> Place | None:
     lcr = _lcr_position(fields.get("lcr_position"))
     if lcr is not None:
         # XStream sends neither thread nor record of the redo log: this orders the changes of a transaction.
-        return Place((at,), lcr, (str(at), str(fields["lcr_position"])))
+        return LogPoint((at,), lcr, (str(at), str(fields["lcr_position"])))
     redo = _hexadecimal(fields.get("rs_id")) or (0, 0)
     thread, serial = (whole(fields.get(name)) or 0 for name in ("redo_thread", "ssn"))
     within = (own or 0, thread, *redo, serial)
-    return Place((at,), within, tuple(str(number) for number in (at, *within)))
+    return LogPoint((at,), within, tuple(str(number) for number in (at, *within)))
 
 
-def _informix(envelope: Envelope) -> Place | None:
+def _informix(envelope: Envelope) -> LogPoint | None:
     commit, change = (
         whole(envelope.source.fields.get(name)) for name in ("commit_lsn", "change_lsn")
     )
     if commit is None:
         return None
-    return Place((commit,), (change or 0,), (str(commit), str(change)))
+    return LogPoint((commit,), (change or 0,), (str(commit), str(change)))
 
 
-def _mongodb(envelope: Envelope) -> Place | None:
+def _mongodb(envelope: Envelope) -> LogPoint | None:
     at, order = (whole(envelope.source.fields.get(name)) for name in ("ts_ms", "ord"))
     if at is None or order is None:
         return None
     # All changes of a transaction may have one time.
     offset = envelope.message.offset or 0
-    return Place((at, order), (offset,), (str(at), str(order)), varying=1)
+    return LogPoint((at, order), (offset,), (str(at), str(order)), varying=1)
 
 
-def _spanner(envelope: Envelope) -> Place | None:
+def _spanner(envelope: Envelope) -> LogPoint | None:
     fields = envelope.source.fields
     at = whole(fields.get("ts_us"))
     if at is None:
         return None
     numbers = tuple(whole(fields.get(name)) or 0 for name in ("sequence", "mod_number"))
     transaction = envelope.source.text("server_transaction_id") or ""
-    return Place((at,), numbers, (str(at), transaction, *map(str, numbers)))
+    return LogPoint((at,), numbers, (str(at), transaction, *map(str, numbers)))
 
 
-def _cassandra(envelope: Envelope) -> Place | None:
+def _cassandra(envelope: Envelope) -> LogPoint | None:
     at = whole(envelope.source.fields.get("ts_us"))
-    return None if at is None else Place((at,), (0,), (str(at),))
+    return None if at is None else LogPoint((at,), (0,), (str(at),))
 
 
-def _yugabyte(envelope: Envelope) -> Place | None:
+def _yugabyte(envelope: Envelope) -> LogPoint | None:
     text = envelope.source.text("lsn")
     parts = (text or "").split(":")
     if len(parts) != 5:
@@ -204,7 +204,7 @@ def _yugabyte(envelope: Envelope) -> Place | None:
     term, index, write = (whole(parts[at]) for at in (0, 1, 3))
     if term is None or index is None:
         return None
-    return Place((term, index), (write or 0,), (text or "",))
+    return LogPoint((term, index), (write or 0,), (text or "",))
 
 
 def _lcr_position(text: Any) -> tuple[int, ...] | None:
@@ -263,15 +263,15 @@ _BY_TOPIC: Final = Connector(lambda _: None, None, BEFORE)
 
 
 class Standing(NamedTuple):
-    """Where an event's connector, and its log, have it; ``place`` is None where the event says none."""
+    """Where an event's connector, and its log, have it; ``point`` is None where the event says none."""
 
     connector: Connector
-    place: Place | None
+    point: LogPoint | None
 
     @property
-    def is_placed(self) -> bool:
-        """Whether there is a place that can be used."""
-        return self.place is not None and self.place.at[-1] >= 0
+    def has_point(self) -> bool:
+        """Whether there is a point that can be used."""
+        return self.point is not None and self.point.at[-1] >= 0
 
 
 def standing_of(envelope: Envelope) -> Standing:
@@ -281,7 +281,7 @@ def standing_of(envelope: Envelope) -> Standing:
         connector = _BY_LSN
     elif connector is None:
         connector = _BY_FILE if envelope.source.log is not None else _BY_TOPIC
-    return Standing(connector, connector.place_of(envelope))
+    return Standing(connector, connector.point_of(envelope))
 
 
 def log_entry_of(envelope: Envelope, standing: Standing) -> LogEntry | Fault:
@@ -290,29 +290,29 @@ def log_entry_of(envelope: Envelope, standing: Standing) -> LogEntry | Fault:
     If a connector's events are ordered by its log, one without a log position is a fault: ordered by its offset it
     would stand after all the others.
     """
-    connector, place = standing
-    if place is None:
-        return _without_place(envelope, connector)
-    if not standing.is_placed:
-        return _unplaced(envelope, place.at[0], BEHIND_ALL_PLACES)
+    connector, point = standing
+    if point is None:
+        return _without_point(envelope, connector)
+    if not standing.has_point:
+        return _by_offset(envelope, point.at[0], BEHIND_ALL_POINTS)
     if not envelope.is_snapshot:
         rank = CHANGE
         if envelope.operation == "read":
             # A row of an incremental snapshot: Postgres's stands by the commit before it, all others' by the signal.
-            rank = BEFORE if connector.place_of is _postgres else BEHIND
-        position = (EPOCH, STREAM, *place.at, rank, *place.within)
-        return LogEntry(position, place.identity, place.varying)
-    nothing = (0,) * len(place.within)
-    position = (EPOCH, STREAM, *place.at, connector.rank, *nothing)
+            rank = BEFORE if connector.point_of is _postgres else BEHIND
+        position = (EPOCH, STREAM, *point.at, rank, *point.within)
+        return LogEntry(position, point.identity, point.varying)
+    nothing = (0,) * len(point.within)
+    position = (EPOCH, STREAM, *point.at, connector.rank, *nothing)
     if envelope.key.is_none and envelope.message.partition is not None:
         # Equal rows of a table without a key differ in nothing but their offset in the topic.
         return LogEntry(position, events.identity_in_topic(envelope))
-    return LogEntry(position, tuple([str(number) for number in place.at]))
+    return LogEntry(position, tuple([str(number) for number in point.at]))
 
 
-def _without_place(envelope: Envelope, connector: Connector) -> LogEntry | Fault:
+def _without_point(envelope: Envelope, connector: Connector) -> LogEntry | Fault:
     if has_no_log_position(envelope):
-        return _unplaced(envelope, BEFORE_ALL_FILES, 0)
+        return _by_offset(envelope, BEFORE_ALL_FILES, 0)
     entry = events.entry_in_topic(envelope)
     if envelope.is_snapshot and (connector.needed is not None or isinstance(entry, Fault)):
         # It says nothing of where it was read, as the first releases did: before all changes.
@@ -324,8 +324,8 @@ def _without_place(envelope: Envelope, connector: Connector) -> LogEntry | Fault
     return entry
 
 
-def _unplaced(envelope: Envelope, file: int, behind: int) -> LogEntry | Fault:
-    """The position of an event of a log without places: as it stands in its topic, ``behind`` all places of a file."""
+def _by_offset(envelope: Envelope, file: int, behind: int) -> LogEntry | Fault:
+    """The position of an event of a log without points: as it stands in its topic, ``behind`` all points of a file."""
     entry = events.entry_in_topic(envelope)
     if isinstance(entry, Fault):
         return entry
@@ -336,23 +336,23 @@ def _unplaced(envelope: Envelope, file: int, behind: int) -> LogEntry | Fault:
 def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | None:
     """What a row of a snapshot says of the snapshot; None where it is not known to stand in a topic.
 
-    What a full snapshot does not name is gone directly before its rows; of a source without places, before the offset
+    What a full snapshot does not name is gone directly before its rows; of a source without points, before the offset
     of its first row.
     """
-    connector, place = standing
+    connector, point = standing
     message = envelope.message
     if message.partition is None or message.offset is None:
         return None
-    if (place is None and connector.needed is not None) or not connector.has_one_log:
+    if (point is None and connector.needed is not None) or not connector.has_one_log:
         return None
     if not envelope.is_snapshot:
         where = (message.partition, message.offset)
         return SnapshotRow(None, True, False, message.topic or "", *where, CHUNKS)
     flag = (envelope.source.text("snapshot") or "").lower()
     removes_at: tuple[int, ...] | None = None
-    if place is not None and standing.is_placed:
-        nothing = (0,) * (len(place.within) - 1)
-        removes_at = (EPOCH, STREAM, *place.at, connector.rank, -1, *nothing)
+    if point is not None and standing.has_point:
+        nothing = (0,) * (len(point.within) - 1)
+        removes_at = (EPOCH, STREAM, *point.at, connector.rank, -1, *nothing)
     return SnapshotRow(
         removes_at=removes_at,
         begins=flag.startswith("first"),
@@ -363,14 +363,14 @@ def snapshot_row_of(envelope: Envelope, standing: Standing) -> SnapshotRow | Non
     )
 
 
-def unplaced_of(envelope: Envelope, place: Place) -> SnapshotRow | None:
-    """What a change without a place says of snapshots that stand in its log file; None of a record of no topic."""
+def without_point_of(envelope: Envelope, point: LogPoint) -> SnapshotRow | None:
+    """What a change without a point says of snapshots that stand in its log file; None of a record of no topic."""
     message = envelope.message
     if message.partition is None or message.offset is None:
         return None
-    file = (EPOCH, STREAM, place.at[0])
+    file = (EPOCH, STREAM, point.at[0])
     where = (message.partition, message.offset)
-    return SnapshotRow(file, True, False, message.topic or "", *where, UNPLACED)
+    return SnapshotRow(file, True, False, message.topic or "", *where, WITHOUT_POINT)
 
 
 def has_no_log_position(envelope: Envelope) -> bool:

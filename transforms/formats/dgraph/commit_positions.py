@@ -25,7 +25,7 @@ type. ``at`` is where it stands in its object: its offset in the topic, or else 
 
 VERB_AT: Final = 2
 MARKS_AT: Final = 7
-PLACE_AT: Final = 8
+LINE_AT: Final = 8
 """Where a waiting statement has what positions follow from."""
 
 commit_of = itemgetter(0, 1)
@@ -198,7 +198,7 @@ class Deliveries:
             one = self.statements[index]
             words = words_of(one)
             # A record that is there twice stands at one position.
-            here = (one[PLACE_AT], words)
+            here = (one[LINE_AT], words)
             if here != before:
                 before = here
                 number += 1
@@ -260,7 +260,7 @@ def commit_positions(statements: Sequence[Waiting]) -> Iterator[CommitPosition]:
         found.add(indexes)
     last_run = len(runs.starts) - 1
     for index, one in enumerate(statements):
-        at = one[PLACE_AT] if one[MARKS_AT] & HAS_OFFSET else 0
+        at = one[LINE_AT] if one[MARKS_AT] & HAS_OFFSET else 0
         first, last = found.first_run[index], found.last_run[index]
         kind = WHOLE if first > 0 else REST_AMID if last == last_run else REST
         within = (kind, -found.size[index], found.number[index], at)

@@ -1,7 +1,7 @@
 """Values as TigerGraph writes them in JSON, as the texts that the declared types read.
 
 A DATETIME is a text, or, in containers always, a number of seconds; a BOOL may be 0 or 1. Texts of a type that they
-do not fit stay as they are, for silver to refuse.
+do not fit stay as they are, for silver to quarantine.
 
 Vendor: TigerGraph documentation, "CDC Message Examples"; "Attribute Data Types".
 """
@@ -92,7 +92,7 @@ def is_two_lists(value: Any) -> bool:
 
 
 # A map is an object, or (4.1.1 and later) two lists; a tuple is one text (``i: 2, s: m2``), or (announced for 4.2)
-# two lists as well. What has not the form of its type stays as it is, for silver to refuse.
+# two lists as well. What has not the form of its type stays as it is, for silver to quarantine.
 
 
 Spell: TypeAlias = Callable[[Any], "str | None"]
@@ -180,7 +180,7 @@ def _map_speller(kind: Map) -> Spell:
         entries = entries_of(value)
         if entries is None:
             return as_text(value)
-        # A null key makes the text invalid JSON on purpose: no map can have one, and silver then refuses the value.
+        # A null key makes the text invalid JSON on purpose: no map can have one, and silver then quarantines it.
         parts = [f"{_quoted(key(name))}:{item(one)}" for name, one in entries]
         # A map has no order either: sorted entries give one text for one map.
         return f"{{{','.join(sorted(parts))}}}"

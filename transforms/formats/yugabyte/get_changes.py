@@ -1,4 +1,4 @@
-"""A GetChanges response of the CDC SDK: its row messages, as they are written, and the place of each in it.
+"""A GetChanges response of the CDC SDK: its row messages, as they are written, and the number of each in it.
 
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (RowMessage, CDCSDKProtoRecordPB).
 """

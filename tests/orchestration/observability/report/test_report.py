@@ -22,8 +22,6 @@ from assets.quarantine.records import quarantine_of
 from assets.storage.lake import Lake, Layer
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
-from orchestration.cli.options import Place
-from orchestration.cli.report import report
 from orchestration.observability import stored_text
 from orchestration.observability.report import html_page
 from orchestration.observability.report.html_page import page_of
@@ -32,6 +30,7 @@ from orchestration.runs.execution import RANGE_END, RANGE_START
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
 from tests.services.seaweed import Store, store
+from tests.support.commands_here import weir
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed.feed import Feed
 
@@ -299,12 +298,12 @@ def test_the_command_makes_it_where_it_is_asked_to(
         "format: arcion_s3_json\nlanding: ../drops\ntables:\n"
         "  pets: {key: [id], columns: {id: int, name: string}}\n"
     )
-    place = Place(tmp_path / "feeds", lake.warehouse)
-    assert report(place, "zoo", None, opened=False) == 0
+    place = ("--feeds", str(tmp_path / "feeds"), "--warehouse", lake.warehouse)
+    assert weir("report", "zoo", *place) == 0
     address = capsys.readouterr().out.strip()
     assert address == str(Path(lake.warehouse, "_reports", "zoo.html"))
     assert "damaged record" in Path(address).read_text(encoding="utf-8")
-    assert report(place, "zoo", tmp_path / "mine.html", opened=False) == 0
+    assert weir("report", "zoo", *place, "--to", str(tmp_path / "mine.html")) == 0
     assert "damaged record" in (tmp_path / "mine.html").read_text(encoding="utf-8")
 
 
