@@ -99,6 +99,7 @@ class SourceFormat:
       from other declarations (predicates, vertex and edge types).
     - ``declares``: the keys of a feed file that say which tables there are.
     - ``has_placeholders``: whether a text stands for values that the source did not log; a feed file can say which.
+    - ``may_be_unwrapped``: whether its rows may come without their envelopes; a feed file says how deletes come then.
     - ``describes_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
     - ``extra_assets``: the Dagster assets that only feeds of this format have. Definitions and progress read this list.
 
@@ -134,6 +135,7 @@ class SourceFormat:
     needs_whole_objects: bool = False
     describes_tables: bool = False
     has_placeholders: bool = False
+    may_be_unwrapped: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
     operations_so_far: Callable[[bytes], tuple[str, int] | None] | None = None

@@ -14,6 +14,7 @@ from transforms.feed.feed import (
     RangeDeletePolicy,
     Snapshots,
     TableNames,
+    Unwrapped,
     WindowSize,
 )
 from transforms.silver.schema_drift import did_you_mean, nearest
@@ -245,6 +246,8 @@ class DeclaredFeed(_Declared):
     unavailable_value: Annotated[_Texts, BeforeValidator(_as_list)] | None = None
     """What stands for values that the source did not log: the connector's ``unavailable.value.placeholder``, as it is
     written there, or several if it was changed. By default ``__debezium_unavailable_value``."""
+    unwrapped: Unwrapped | None = None
+    """Of rows that ExtractNewRecordState has taken out of their envelopes: its ``delete.tombstone.handling.mode``."""
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     """Where the source's positions start again; ``weir epoch open`` records the same."""
     transaction_timeout: _Text = "1d"

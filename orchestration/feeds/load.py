@@ -164,7 +164,7 @@ def _parts_of(declared: DeclaredFeed, file: Path, parts: _Parts) -> dict[str, An
     for check in (
         lambda: check_glob("files", declared.files),
         lambda: check_window_path(declared),
-        lambda: _check_placeholders(declared),
+        lambda: _check_own_keys(declared),
     ):
         parts.made(check)
     of_graphs: dict[str, Callable[[], object]] = {
@@ -207,6 +207,7 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
         window_path=declared.window_path,
         table_names=declared.table_names,
         unavailable_value=tuple(declared.unavailable_value or ()),
+        unwrapped=declared.unwrapped,
         range_deletes=declared.range_deletes,
         policies=policies_from(declared.schema_changes, Policies()),
         mask_key=mask_key(made["tables"].values()),
@@ -219,8 +220,8 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
     return feed
 
 
-def _check_placeholders(declared: DeclaredFeed) -> None:
-    """Refuse ``unavailable_value`` where records of the format never leave a value out."""
+def _check_own_keys(declared: DeclaredFeed) -> None:
+    """Refuse what only formats with values that were not logged, or with rows without envelopes, take."""
     of_tables = {
         f"tables.{name}.unavailable_value": table.unavailable_value
         for name, table in declared.tables.items()
@@ -229,6 +230,9 @@ def _check_placeholders(declared: DeclaredFeed) -> None:
     for key, given in {"unavailable_value": declared.unavailable_value, **of_tables}.items():
         if given is not None and declared.format not in known:
             raise Unfit(key, f"is for feeds of format {' or '.join(known)}")
+    if declared.unwrapped is not None and not FORMATS[declared.format].may_be_unwrapped:
+        known = [name for name, one in FORMATS.items() if one.may_be_unwrapped]
+        raise Unfit("unwrapped", f"is for feeds of format {' or '.join(known)}")
 
 
 def _table(declared: DeclaredFeed, name: str) -> Table:

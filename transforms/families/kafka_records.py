@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -55,6 +55,7 @@ class KafkaMessage:
     is_keyless: bool = False
     is_utf8: bool = True
     defect: str | None = None
+    _headers: Sequence[Any] = ()
 
     @property
     def text(self) -> str | None:
@@ -91,6 +92,14 @@ class KafkaMessage:
             MalformedJson: The key is no JSON document, is null or no UTF-8.
         """
         return self._key.read(reader)
+
+    def header(self, name: str) -> str | None:
+        """The record's last header of a name, as text; None without one."""
+        found = None
+        for one, value in self._headers:
+            if one == name:
+                found = _utf8(value) if isinstance(value, bytes) else as_text(value)
+        return found
 
     @property
     def fault(self) -> Fault | None:
@@ -197,6 +206,7 @@ def _of_topic(record: BronzeRecord) -> KafkaMessage:
     found.partition = _partition(number)
     found.offset = record.byte_offset
     found.sent_at = record.landed_at
+    found._headers = record.headers or ()
     return found
 
 
@@ -234,9 +244,24 @@ def _dumped(line: Mapping[str, Any], defect: str | None) -> KafkaMessage | None:
     found.is_keyless = key is None and (has_place or "key" in line)
     found.topic = as_text(_first(line, "topic", about))
     found.partition, found.offset = partition, offset
+    found._headers = [*_pairs(line.get("headers"))]
     written_at = line.get("ts") if line.get("timestamp") is None else line["timestamp"]
     found.sent_at = _moment(part(about, "timestamp") if written_at is None else written_at)
     return found
+
+
+def _pairs(headers: Any) -> Iterator[tuple[Any, Any]]:
+    """The headers of a dumped record: names and values in turn (kcat), pairs, objects of both, or one object."""
+    if type(headers) is dict:
+        yield from headers.items()
+    elif type(headers) is list and headers and type(headers[0]) is str:
+        yield from zip(headers[::2], headers[1::2], strict=False)
+    elif type(headers) is list:
+        for one in headers:
+            if type(one) is dict:
+                yield one.get("key", one.get("name")), one.get("value")
+            elif type(one) is list and len(one) == 2:
+                yield one[0], one[1]
 
 
 def _dumped_part(part: Any) -> Json:

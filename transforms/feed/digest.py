@@ -90,6 +90,7 @@ def _meaning(feed: Feed) -> dict[str, object]:
         "baseline": dict(feed.baseline),
         "unavailable_value": list(feed.unavailable_value),
         "range_deletes": feed.range_deletes,
+        **({"unwrapped": feed.unwrapped} if feed.unwrapped else {}),
     }
 
 

@@ -180,6 +180,7 @@ class Running:
 
 WindowSize = Literal["hour", "day"]
 TableNames = Literal["plain", "schema", "catalog"]
+Unwrapped = Literal["drop", "tombstone", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone"]
 RangeDeletePolicy = Literal["apply", "hold"]
 Snapshots = Literal["heal", "replace"]
 
@@ -290,20 +291,22 @@ class LossGuard:
 class Feed:
     """One configured source: what its file says, with defaults filled in.
 
-    ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
-    None for the format's usual extensions. ``window_path`` says where the date stands in an object's path; None for the
-    usual ways of writing one. ``range_deletes``: whether a range delete of a whole table acts at once or
+    ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names,
+    or None for the format's usual extensions. ``window_path`` says where the date stands in an object's path; None
+    for the usual ways of writing one. ``range_deletes``: whether a range delete of a whole table acts at once or
     waits for a decision. ``loss_guard``: how many rows one may remove at once. ``retention``: how long changes are
-    kept. ``transaction_timeout``: so long after its first landing window an open transaction counts as never committed.
-    ``decisions``: those of the feed file; recorded ones are added where tables are at hand. ``policies``: those of
-    tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are what the feeds of graphs
-    declare, by name; ``tables`` are then what their format makes of it. ``types``: the predicates that the tables of
-    nodes have, by the type of the nodes. ``baseline``: by partition the last tid that a restored backup of TigerGraph
-    holds. ``accepted_losses``: by partition of a topic (``orders/0``), the offset below which records that Kafka has
-    deleted before they were read are given up. ``unavailable_value``: what stands for values that the source did not
-    log; empty where that is what its connector sends by default. ``checks``: what the file says of built-in checks, by
-    the rule's name; ``suites``: the expectations that it adds. ``running``: how it is run, which changes no
-    row. ``mask_key``: the secret of the masks that hash; None where no table has one.
+    kept. ``transaction_timeout``: so long after its first landing window an open transaction counts as never
+    committed. ``decisions``: those of the feed file; recorded ones are added where tables are at hand.
+    ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are
+    what the feeds of graphs declare, by name; ``tables`` are then what their format makes of it. ``types``: the
+    predicates that the tables of nodes have, by the type of the nodes. ``baseline``: by partition the last tid that
+    a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic (``orders/0``), the offset
+    below which records that Kafka has deleted before they were read are given up. ``unavailable_value``: what
+    stands for values that the source did not log; empty where that is what its connector sends by default.
+    ``unwrapped``: for rows without envelopes, how the transform that unwrapped them tells deletes; None where they
+    say it themselves. ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the
+    expectations that it adds. ``running``: how it is run, which changes no row. ``mask_key``: the secret of the
+    masks that hash; None where no table has one.
     """
 
     name: str
@@ -327,6 +330,7 @@ class Feed:
     baseline: Mapping[str, int] = field(default_factory=dict)
     accepted_losses: Mapping[str, int] = field(default_factory=dict)
     unavailable_value: tuple[str, ...] = ()
+    unwrapped: Unwrapped | None = None
     checks: Mapping[str, CheckSetting] = field(default_factory=dict)
     suites: tuple[DeclaredSuite, ...] = ()
     running: Running = field(default_factory=Running)

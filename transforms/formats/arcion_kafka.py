@@ -65,16 +65,19 @@ _ENVELOPED: Final = frozenset({"op", "source", "before", "after", "payload"})
 
 
 def as_envelope(
-    document: Mapping[str, Any], record: BronzeRecord, *, tables: Mapping[str, frozenset[str]]
+    document: Mapping[str, Any] | None, envelope: Envelope, *, tables: Mapping[str, frozenset[str]]
 ) -> Mapping[str, Any] | None:
     """The envelope of a NATIVE message; None for any other."""
+    if document is None:
+        return None
     if document.keys() >= _NATIVE:
         return _of_change(document)
-    columns = tables.get(record.path_table or "")
+    path_table = envelope.record.path_table
+    columns = tables.get(path_table or "")
     is_row = columns is not None and document.keys() >= columns
     if not is_row or "payload_2" in document or not document.keys().isdisjoint(_ENVELOPED):
         return None
-    source = {"table": record.path_table, "snapshot": "true"}
+    source = {"table": path_table, "snapshot": "true"}
     return {"op": "read", "source": source, "after": document}
 
 

@@ -91,9 +91,10 @@ def default_of(field: FieldInfo) -> str:
 
 def formats_of(key: str) -> str:
     """The formats whose feeds may have the key."""
-    if key == "unavailable_value":
+    has_key = {"unavailable_value": "has_placeholders", "unwrapped": "may_be_unwrapped"}.get(key)
+    if has_key is not None:
         return ", ".join(
-            code(name) for name, one in sorted(FORMATS.items()) if one.has_placeholders
+            code(name) for name, one in sorted(FORMATS.items()) if getattr(one, has_key)
         )
     if key not in OBJECTS:
         return "all"

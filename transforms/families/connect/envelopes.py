@@ -248,7 +248,8 @@ class Envelope:
     schema says of the row's columns, None without one. ``fault``: why the message is no JSON object. ``note``: what a
     message is called that says nothing of any row: ``TOMBSTONE``, ``LONE_KEY``, or a word of the format's own.
     ``lone_key_of``: the table of a lone key. ``is_snapshot``: whether the format takes its row for one that a snapshot
-    read.
+    read. ``is_unwrapped``: the message was a row, or a null, without an envelope; ``tells_deletes``: it is known how
+    such a stream tells deletes.
     """
 
     message: KafkaMessage
@@ -262,6 +263,8 @@ class Envelope:
     note: str | None = None
     lone_key_of: str | None = None
     is_snapshot: bool = False
+    is_unwrapped: bool = False
+    tells_deletes: bool = False
 
     @property
     def event_at(self) -> int | None:
@@ -274,8 +277,8 @@ class Envelope:
         return microseconds(self.body.get("ts_ms")) or None
 
 
-Adapt: TypeAlias = Callable[[Mapping[str, Any], BronzeRecord], "Mapping[str, Any] | None"]
-"""Turns a JSON object that is no envelope into one; None where the object is not of the kind that it knows."""
+Adapt: TypeAlias = Callable[["Mapping[str, Any] | None", Envelope], "Mapping[str, Any] | None"]
+"""Makes an envelope of a JSON object that is none, or of a null (None); None for what is not of its kind."""
 
 _ENVELOPE_FIELDS: Final = frozenset({"op", "source"})
 """Fields that every envelope has and no message key has."""
@@ -306,6 +309,11 @@ class EnvelopeReader:
             envelope.note = TOMBSTONE
         elif envelope.fault is None:
             self._read_value(envelope)
+        if envelope.note == TOMBSTONE and self._adapt is not None:
+            adapted = self._adapt(None, envelope)
+            if adapted is not None:
+                envelope.note = None
+                self._read_object(envelope, adapted)
         return envelope
 
     def _read_value(self, envelope: Envelope) -> None:
@@ -319,7 +327,7 @@ class EnvelopeReader:
             envelope.fault = Fault("malformed_json", f"{no_document}: {why}")
             return
         if type(document) is dict:
-            adapted = None if self._adapt is None else self._adapt(document, envelope.record)
+            adapted = None if self._adapt is None else self._adapt(document, envelope)
             self._read_object(envelope, document if adapted is None else adapted)
         else:
             self._take(envelope, document)
@@ -382,6 +390,11 @@ def _table_of_key(schema: Any) -> str | None:
     if type(name) is not str or not name.endswith("Key"):
         return None
     return ".".join(name.split(".")[-2:-1])
+
+
+def is_key_schema(schema: Any) -> bool:
+    """Whether Connect's schema is of a key."""
+    return _table_of_key(schema) is not None
 
 
 # Files.

@@ -83,6 +83,7 @@ def identity_in_topic(envelope: Envelope) -> tuple[str | None, ...]:
     )
 
 
+NO_ENVELOPE: Final = "no_envelope"
 _ENVELOPED: Final = frozenset({"op", "before", "after", "source"})
 _MAKES_ROW: Final = frozenset({"read", "insert", "update", "replace"})
 
@@ -139,9 +140,9 @@ def _envelope_fault(envelope: Envelope) -> Fault | None:
         return None
     if body.keys().isdisjoint(_ENVELOPED):
         return Fault(
-            "no_envelope",
-            "the message has none of op, source, before, after: a flattened row, which says neither its table nor its"
-            f" place; its fields: {shown(', '.join(sorted(body)))}",
+            NO_ENVELOPE,
+            "the message has none of op, source, before, after; its fields:"
+            f" {shown(', '.join(sorted(body)))}",
         )
     lacking = ", ".join([name for name in ("source", "op") if name not in body])
     return Fault("missing_field", f"the envelope lacks {lacking}")

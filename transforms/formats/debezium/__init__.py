@@ -3,8 +3,8 @@
 An event is an envelope: ``op``, ``before`` and ``after`` (the two images of the row), ``source`` (which table, and
 where in the database's log) and ``ts_ms``. It stands alone, or as the ``payload`` beside the ``schema`` that Kafka
 Connect's JSON converter adds. ``op`` is r (a row that a snapshot read), c, u, d, t (truncate) or m (a message that
-somebody wrote into the log; it changes no row). Flattened rows (ExtractNewRecordState) are no envelopes: they tell
-neither their table nor their log position, and are quarantined.
+somebody wrote into the log; it changes no row). Rows that the transform ExtractNewRecordState took out of their
+envelopes are put back into some (``unwrapped``).
 
 ``transaction`` says which transaction an event is part of. The transaction topic has a record where a transaction
 begins (``status`` BEGIN) and one where it ends (END, with ``event_count``); ``waits_for_transactions`` is for feeds
@@ -20,6 +20,7 @@ from transforms.families.connect import envelopes
 from transforms.formats.debezium.decode import (
     BLOCKING_WITHOUT_KEY,
     COUNTED_BY_OFFSET,
+    DELETES_UNKNOWN,
     NO_LOG_POSITION,
     NOT_AWAITED,
     TEXTS_FOR_BYTES,
@@ -38,10 +39,11 @@ FORMAT = SourceFormat(
     transactional=True,
     warnings=(
         *(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION, TEXTS_FOR_BYTES),
-        *(BLOCKING_WITHOUT_KEY, COUNTED_BY_OFFSET),
+        *(BLOCKING_WITHOUT_KEY, COUNTED_BY_OFFSET, DELETES_UNKNOWN),
     ),
     describes_tables=True,
     has_placeholders=True,
+    may_be_unwrapped=True,
     reads_kafka=True,
     recognise=recognise,
     propose=propose,
@@ -49,5 +51,6 @@ FORMAT = SourceFormat(
         "whether a transaction is whole, where the connector does not send transaction metadata.",
         "values that Postgres did not log, of a row whose key changed: the check `new_rows_are_sent_whole` counts such"
         " rows.",
+        "deletes, where ExtractNewRecordState is set to drop them (`delete.tombstone.handling.mode: drop`).",
     ),
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from transforms.event import Event, EventWarning, Transaction
 from transforms.families.connect import events, schemas
-from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Vocabulary
+from transforms.families.connect.envelopes import TOMBSTONE, Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.onboarding import proposal_of
@@ -24,8 +25,9 @@ from transforms.formats.debezium.log_positions import (
     standing_of,
     without_point_of,
 )
+from transforms.formats.debezium.unwrapped import Unwrapper
 from transforms.json_values import as_text, part
-from transforms.onboarding.proposal import Mark, Proposal, Sampled
+from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled, records_in
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode, Surveyed
 
@@ -71,6 +73,15 @@ COUNTED_BY_OFFSET = EventWarning(
     "Nothing but the record's offset tells such a change from an equal one, as with MariaDB from 11.4 on: what a"
     " connector sends again, after its worker was killed, counts twice. Give the table a key, or take an initial"
     " snapshot after each restart.",
+)
+DELETES_UNKNOWN = EventWarning(
+    "deletes_unknown",
+    "unwrapped_rows_say_deletes",
+    "It is known how rows that were taken out of their envelopes tell that one was deleted.",
+    "These rows say neither `__deleted` nor, in a header, `__op`. If the transform ExtractNewRecordState drops deletes,"
+    " gold keeps rows that the source has deleted. Say in the feed file what its `delete.tombstone.handling.mode` is,"
+    " as in `unwrapped: tombstone` (a null deletes the row of its key), or set that to `rewrite` and take a new"
+    " snapshot.",
 )
 
 
@@ -225,11 +236,15 @@ VOCABULARY: Final = Vocabulary(
 
 
 _SCHEMA_CHANGE: Final = "schema_change"
+_UNWRAP: Final = (
+    "if ExtractNewRecordState took it out of its envelope, give the feed file the transform's"
+    " delete.tombstone.handling.mode, as in `unwrapped: tombstone`"
+)
 
 
 def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     """What a record of this feed means: one event per message."""
-    reader = EnvelopeReader(feed, VOCABULARY)
+    reader = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed))
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits_for_transactions(feed)
     declared = _bare_names(feed, feed.tables)
@@ -241,12 +256,17 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
         mark = mark_of(envelope)
         envelope.note = mark or envelope.note or _note(envelope)
         standing = standing_of(envelope)
+        if envelope.is_unwrapped and standing.place is None:
+            # It stands in no log file, whatever file it names.
+            envelope.source = envelope.source._replace(log=None)
         envelope.is_snapshot = _is_snapshot(envelope, standing)
         has_cells = unwrap_cells(envelope)
         images = images_of.read(envelope)
         images.is_partial |= has_cells and envelope.operation == "update"
         meaning = Meaning(log_entry_of(envelope, standing), _effect(envelope, images))
         event = events.event_of_envelope(envelope, images, meaning, VOCABULARY)
+        if event.fault is not None and event.fault.reason == events.NO_ENVELOPE:
+            event.fault = Fault(events.NO_ENVELOPE, f"{event.fault.detail}; {_UNWRAP}")
         if mark is not None:
             event.effect = mark
             entry = events.entry_of_mark(mark, as_text(envelope.body.get("id")))
@@ -353,6 +373,8 @@ def _warnings(
         and has_no_log_position(envelope)
     ):
         found.append(NO_LOG_POSITION.word)
+    if event.fault is None and envelope.is_unwrapped and not envelope.tells_deletes:
+        found.append(DELETES_UNKNOWN.word)
     return tuple(found)
 
 
@@ -369,20 +391,22 @@ def _of_bare_rows(envelope: Envelope, standing: Standing) -> Iterator[str]:
 
 
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
-    """Envelopes with op and source, and the records of a transaction topic and of a schema history.
+    """Envelopes with op and source, rows without, and the records of a transaction topic and of a schema history.
 
     Other tools write such envelopes, too: Arcion has its connector's name in capitals, and numbers key and value.
     """
     if b'"payload_2"' in (record.payload or b""):
         return None
-    envelope = EnvelopeReader(feed, VOCABULARY).read(record)
+    envelope = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed)).read(record)
+    if envelope.is_unwrapped:
+        return Mark("the fields that ExtractNewRecordState adds to a row, such as __op")
     body, connector = envelope.body, envelope.source.text("connector")
     if connector is not None and connector.isupper():
         return None
     if body.get("status") in ("BEGIN", "END") and "event_count" in body:
         return Mark("status, id and event_count of a transaction topic")
     if type(body.get("source")) is not dict:
-        return None
+        return Mark(_BARE_ROWS, is_sure=False) if _may_be_row(envelope) else None
     if any(name in body for name in ("ddl", "tableChanges", "historyRecord")):
         return Mark("source and ddl of a schema change topic")
     if envelope.operation is None:
@@ -390,6 +414,40 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     return Mark(f"op, source{f', and the connector {connector}' if connector else ''}")
 
 
+_BARE_ROWS: Final = (
+    "rows whose record has a key of some of their columns, as ExtractNewRecordState leaves them"
+)
+
+
+def _may_be_row(envelope: Envelope) -> bool:
+    """Whether a message may be a row to which nothing was added: its record has an offset, and columns of it as key."""
+    key = envelope.key.values
+    is_there = envelope.message.offset is not None and envelope.note is None
+    return is_there and bool(key) and envelope.body.items() >= (key or {}).items()
+
+
 def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
-    """The tables that envelopes name."""
-    return proposal_of(sample, EnvelopeReader(feed, VOCABULARY))
+    """The tables that envelopes, topics or added fields name; and how rows without envelopes tell deletes."""
+    records = records_in(sample)
+    reader = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed))
+    read = [reader.read(record) for record in records]
+    is_untold = any(not one.tells_deletes if one.is_unwrapped else _may_be_row(one) for one in read)
+    if not is_untold:
+        return proposal_of(sample, reader)
+    feed = replace(feed, unwrapped="tombstone")
+    decode = decoder(feed, {})
+    sample = [
+        (record, event)
+        for record in records
+        for event in decode(record)
+        if isinstance(event, Event)
+    ]
+    proposal = proposal_of(sample, EnvelopeReader(feed, VOCABULARY, Unwrapper(feed)))
+    has_nulls = any(one.note == TOMBSTONE for one in read)
+    evidence = "nulls came, each for a key" if has_nulls else "a guess: no delete came"
+    entry = Entry("unwrapped", "tombstone", f"how deletes come; {evidence}")
+    note = (
+        "rows do not say whether they were deleted. Look up delete.tombstone.handling.mode of the connector's"
+        " transform ExtractNewRecordState, and correct `unwrapped`: where it drops deletes, gold keeps deleted rows."
+    )
+    return replace(proposal, entries=(entry, *proposal.entries), notes=(*proposal.notes, note))

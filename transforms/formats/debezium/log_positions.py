@@ -275,7 +275,14 @@ class Standing(NamedTuple):
 
 
 def standing_of(envelope: Envelope) -> Standing:
-    """Where the event of an envelope stands in its log: by the fields of ``source``, where no connector is named."""
+    """Where the event of an envelope stands in its log: by the fields of ``source``, where no connector is named.
+
+    A row of a topic that was taken out of its envelope stands as in the topic, for the null that deletes it has no
+    place in the log; one without a key cannot be deleted so.
+    """
+    message = envelope.message
+    if envelope.is_unwrapped and message.offset is not None and not message.is_keyless:
+        return Standing(_BY_TOPIC, None)
     connector = _CONNECTORS.get((envelope.source.text("connector") or "").lower())
     if connector is None and "lsn" in envelope.source.fields:
         connector = _BY_LSN
