@@ -116,7 +116,7 @@ def produce(
     for window, of_window in records.items():
         at = int(sent_at[window].timestamp() * 1000)
         for one in of_window:
-            record = Sent(one.value, one.key, at=at, partition=one.partition)
+            record = Sent(one.value, one.key, one.headers, at, one.partition)
             sent.setdefault(one.topic, []).append(record)
     for topic, of_topic in sent.items():
         broker.create(topic, partitions=1 + max(one.partition for one in of_topic))

@@ -41,7 +41,7 @@ class KafkaMessage:
     1970 (UTC); each is None where it is unknown, as for a bare value.
     ``is_null``: a record whose value is known to be null. ``is_keyless``: one that is known to have no key; a bare
     value's key is unknown. ``is_utf8``: False where a value is there and is no UTF-8; it has no text then.
-    ``defect``: why the record could not be cut out whole.
+    ``defect``: why the record could not be cut out whole. ``headers``: pairs of a name and a value.
     """
 
     _value: Json
@@ -55,7 +55,7 @@ class KafkaMessage:
     is_keyless: bool = False
     is_utf8: bool = True
     defect: str | None = None
-    _headers: Sequence[Any] = ()
+    headers: Sequence[tuple[Any, Any]] = ()
 
     @property
     def text(self) -> str | None:
@@ -96,7 +96,7 @@ class KafkaMessage:
     def header(self, name: str) -> str | None:
         """The record's last header of a name, as text; None without one."""
         found = None
-        for one, value in self._headers:
+        for one, value in self.headers:
             if one == name:
                 found = _utf8(value) if isinstance(value, bytes) else as_text(value)
         return found
@@ -206,7 +206,7 @@ def _of_topic(record: BronzeRecord) -> KafkaMessage:
     found.partition = _partition(number)
     found.offset = record.byte_offset
     found.sent_at = record.landed_at
-    found._headers = record.headers or ()
+    found.headers = record.headers or ()
     return found
 
 
@@ -244,7 +244,7 @@ def _dumped(line: Mapping[str, Any], defect: str | None) -> KafkaMessage | None:
     found.is_keyless = key is None and (has_place or "key" in line)
     found.topic = as_text(_first(line, "topic", about))
     found.partition, found.offset = partition, offset
-    found._headers = [*_pairs(line.get("headers"))]
+    found.headers = [*_pairs(line.get("headers"))]
     written_at = line.get("ts") if line.get("timestamp") is None else line["timestamp"]
     found.sent_at = _moment(part(about, "timestamp") if written_at is None else written_at)
     return found

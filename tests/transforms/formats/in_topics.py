@@ -30,6 +30,7 @@ class InTopic:
     value: bytes | None
     is_bare: bool
     is_damaged: bool
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 def in_topics(feed: Feed, scenario: Scenario) -> list[InTopic]:
@@ -44,7 +45,9 @@ def in_topics(feed: Feed, scenario: Scenario) -> list[InTopic]:
             value = None if said.text is None else said.text.encode()
         is_damaged = line.defect is not None or line.header is not None
         topic, partition = said.topic or TOPIC, said.partition or 0
-        found.append(InTopic(topic, partition, said.key_bytes, value, is_bare, is_damaged))
+        headers = tuple((name, one.encode()) for name, one in said.headers if isinstance(one, str))
+        key = said.key_bytes
+        found.append(InTopic(topic, partition, key, value, is_bare, is_damaged, headers))
     return found
 
 
@@ -65,6 +68,6 @@ def as_bronze(
                 **{"window": window, "object": name, "generation": generations[one.topic]},
                 **{"line": offsets[name] + 1, "byte_offset": offsets[name], "header": None},
                 **{"payload": one.value, "defect": None, "landed_at": landed_at[window]},
-                **{"key": one.key, "headers": None},
+                **{"key": one.key, "headers": one.headers or None},
             }
             offsets[name] += 1
