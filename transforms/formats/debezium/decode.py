@@ -256,7 +256,7 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
         mark = mark_of(envelope)
         envelope.note = mark or envelope.note or _note(envelope)
         standing = standing_of(envelope)
-        if envelope.is_unwrapped and standing.place is None:
+        if envelope.is_unwrapped and standing.point is None:
             # It stands in no log file, whatever file it names.
             envelope.source = envelope.source._replace(log=None)
         envelope.is_snapshot = _is_snapshot(envelope, standing)
