@@ -1,9 +1,10 @@
-"""The sources of snapshots: MySQL and MariaDB, Postgres, SQL Server, and a tablet of YugabyteDB."""
+"""The sources of snapshots: MySQL and MariaDB, also unwrapped, Postgres, SQL Server, and a tablet of YugabyteDB."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -86,6 +87,45 @@ class MariaDbNegative(MariaDb):
             self.file, self.pos = self.file + 1, FIRST_OF_FILE
         said = super().log_end(kind)
         return said if kind == "initial" else {**said, "pos": -46}
+
+
+class Unwrapped(MySql):
+    """Rows that MySQL's connector takes out of their envelopes: they stand as in their topic, and so do snapshots.
+
+    A delete is a row that says so, or a null whose header does.
+    """
+
+    def __init__(self, rng: Random) -> None:
+        super().__init__(rng)
+        self.rewrites = rng.random() < 0.5
+
+    def send(self, change: Change, point: LogPoint, **said: Any) -> Message:
+        return super().send(change, (len(self.messages), 0), **said)
+
+    def take(self, found: list[Message], removes_at: LogPoint | None) -> None:
+        has_removal = removes_at is not None and found
+        super().take(found, (found[0].offset, -1) if has_removal else None)
+
+    def sent_again(self) -> None:
+        begun = len(self.messages)
+        super().sent_again()
+        self.messages[begun:] = [
+            replace(one, point=(one.offset, 0)) for one in self.messages[begun:]
+        ]
+
+    def line(self, table: str, message: Message) -> str:
+        change = message.change
+        said = {"op": change.operation, "table": table}
+        source = {"snapshot": None, "ts_ms": message.at_ms, **message.said}
+        said |= {f"source_{name}": value for name, value in source.items()}
+        is_delete = change.operation == "d"
+        if self.rewrites:
+            said["deleted"] = str(is_delete).lower()
+        row = {"id": change.key, "name": change.before if is_delete else change.name}
+        value = {**row, **{f"__{name}": value for name, value in said.items()}}
+        record = {"topic": f"server.d.{table}", "partition": 0, "offset": message.offset}
+        record |= {"key": {"id": change.key}, "headers": ["__op", change.operation]}
+        return json.dumps({**record, "value": None if is_delete and not self.rewrites else value})
 
 
 REMOVES, ROW, CHANGE = -1, 0, 1
