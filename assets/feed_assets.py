@@ -1,26 +1,22 @@
-"""What the Dagster assets of a feed have in common: keys, windows, columns, words for metadata, and retries.
+"""What the Dagster assets of a feed have in common: keys, windows, columns, and words for metadata.
 
 Dagster's graph shows a key's last part alone, so no two nodes may share it: ``shop_bronze``, and in gold the table's
 name.
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
-from inspect import isgeneratorfunction
-from typing import Any, Final, TypedDict, TypeVar, cast
+from typing import Any, Final, TypedDict
 
 import dagster as dg
 from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 
 from assets.storage.lake import COLUMNS, Layer
-from assets.storage.step_faults import passes
 from transforms.display import Markdown, bullets, own_head, own_words, table
-from transforms.errors import TableBusy, TablesFailed
 from transforms.feed.feed import Feed
 from transforms.feed.names import TOMBSTONES, asset_name, gold_name
-from transforms.feed.windows import FORMATS, first_of
+from transforms.feed.windows import TIME_FORMATS, first_of
 from transforms.silver.accounting import COUNTS
 
 MAINTENANCE: Final = frozenset({"progress", "offsets", "compaction", "report"})
@@ -74,7 +70,7 @@ def partitions_of(feed: Feed) -> dg.PartitionsDefinition:
     return dg.TimeWindowPartitionsDefinition(
         start=first_of(feed),
         cron_schedule=CRON[feed.window],
-        fmt=FORMATS[feed.window],
+        fmt=TIME_FORMATS[feed.window],
         timezone="UTC",
         end_offset=1,
     )
@@ -226,7 +222,7 @@ def window_step(feed: Feed, step: str) -> WindowStep:
 
 
 def spec_of_feed(feed: Feed, spec: dg.AssetSpec) -> dg.AssetSpec:
-    """The spec of one of the feed's assets, with what all have, from its group to the words for its metadata."""
+    """The spec of one of the feed's assets with what all of them get: group, owners, tags, metadata, freshness."""
     running, group = feed.running, group_of(feed, spec.key)
     whole = spec.replace_attributes(group_name=group).merge_attributes(
         owners=running.owners, tags=running.tags, metadata=explained_metadata(spec.key.path[0])
@@ -325,57 +321,3 @@ def _observation(
         return dg.AssetObservation(key, NOTHING_LANDED, metadata=metadata, partition=quiet[0])
     said = f"Nothing landed in {len(quiet):,} windows, {quiet[0]} .. {quiet[-1]}."
     return dg.AssetObservation(key, said, metadata=metadata)
-
-
-WAITS = (3.0, 9.0, 27.0)
-"""How many seconds a step waits before each further try, or longer where another's lease ends later."""
-
-Step = TypeVar("Step", bound=Callable[..., Any])
-
-
-def retried(step: Step) -> Step:
-    """A step that Dagster tries again after a fault that may pass: below ``@dg.multi_asset``."""
-    if isgeneratorfunction(step):
-
-        @wraps(step)
-        def results(context: dg.AssetExecutionContext, **resources: object) -> Iterator[Any]:
-            try:
-                yield from step(context, **resources)
-            except Exception as fault:
-                request_again(context, fault)
-                raise
-
-        return cast("Step", results)
-
-    @wraps(step)
-    def result(context: dg.AssetExecutionContext, **resources: object) -> object:
-        try:
-            return step(context, **resources)
-        except Exception as fault:
-            request_again(context, fault)
-            raise
-
-    return cast("Step", result)
-
-
-def request_again(context: dg.AssetExecutionContext, fault: Exception) -> None:
-    """Ask Dagster to try the step again after a while; nothing where that would not help, or was done often enough.
-
-    Raises:
-        RetryRequested: Dagster's own, which it takes for that.
-    """
-    done = context.retry_number
-    if not passes(fault) or done >= len(WAITS):
-        return
-    seconds = seconds_to_wait(fault, done)
-    context.log.warning(f"{fault} Tried again in {seconds:g} s ({done + 1} of {len(WAITS)}).")
-    raise dg.RetryRequested(len(WAITS), seconds) from fault
-
-
-def seconds_to_wait(fault: BaseException | None, done: int) -> float:
-    """How many seconds a step waits after so many tries: at least until the lease of a dead machine would end."""
-    if isinstance(fault, TablesFailed):
-        return seconds_to_wait(fault.__cause__, done)
-    # A second is the store's own rounding.
-    lease = fault.seconds + 1 if isinstance(fault, TableBusy) and fault.seconds else 0.0
-    return max(WAITS[done], lease)

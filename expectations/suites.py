@@ -17,14 +17,14 @@ from transforms.column_types.registry import column_type
 from transforms.column_types.texts import Boolean, String
 from transforms.column_types.times import Date, Timestamp
 from transforms.feed.feed import DeclaredExpectation
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 SAMPLES: Final = 20
 """Maximum number of rows shown that break an expectation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExpectationAnswer:
     """What Great Expectations answers to one expectation.
 
     ``description``: the expectation as a sentence. ``observed``: what it found, as text; None where it only counts.
@@ -54,7 +54,7 @@ class Rows:
 
 def ask(
     suite: str, expectations: Sequence[DeclaredExpectation], rows: Rows
-) -> tuple[list[Answer], list[dict[str, Any]]]:
+) -> tuple[list[ExpectationAnswer], list[dict[str, Any]]]:
     """An answer to each expectation, and the results as Great Expectations stores them, as JSON.
 
     Of a frame of Spark each sample is a pass over all rows, whether there is anything to show or not: there samples are
@@ -114,9 +114,9 @@ def _to_keep(outcome: dict[str, Any]) -> dict[str, Any]:
     return outcome
 
 
-def _answer(declared: DeclaredExpectation, outcome: Mapping[str, Any]) -> Answer:
+def _answer(declared: DeclaredExpectation, outcome: Mapping[str, Any]) -> ExpectationAnswer:
     result, config = outcome["result"], outcome["expectation_config"]
-    return Answer(
+    return ExpectationAnswer(
         declared=declared,
         passed=bool(outcome["success"]),
         description=config.get("description") or _described(config),

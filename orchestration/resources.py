@@ -11,7 +11,7 @@ from pathlib import Path
 from assets.executors import choice
 from assets.storage import lake
 from assets.storage.lake import Lake
-from assets.storage.leases import SECONDS, is_on_store
+from assets.storage.leases import LEASE_SECONDS, is_on_store
 from orchestration.spark import archive
 from orchestration.spark.on_first_use import SparkOnFirstUse
 from orchestration.spark.settings import WAREHOUSE, s3a_config, session_config, warehouse_uri
@@ -76,7 +76,7 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
 
 def lease_seconds_of(environment: Mapping[str, str]) -> int:
     """``WEIR_LEASE_SECONDS``, else the default."""
-    seconds = number_of(environment, LEASE, SECONDS)
+    seconds = number_of(environment, LEASE, LEASE_SECONDS)
     if seconds < FEWEST_SECONDS:
         fault = f"a lease lasts {FEWEST_SECONDS} s at least: it is renewed while a third of it has gone by"
         raise SettingMisdeclared(LEASE, environment[LEASE], fault)

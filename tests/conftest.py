@@ -13,7 +13,7 @@ from hypothesis import settings
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from assets import feed_assets
+from assets import retries
 from orchestration.spark.jars import ensure_jars
 from orchestration.spark.settings import session_config
 from tests import lanes
@@ -160,7 +160,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def no_waits_between_tries() -> Iterator[None]:
     """A step that is tried again is tried at once: a test that makes one fail need not wait for most of a minute."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(feed_assets, "WAITS", tuple(0.0 for _ in feed_assets.WAITS))
+        patch.setattr(retries, "WAITS", tuple(0.0 for _ in retries.WAITS))
         yield
 
 

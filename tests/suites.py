@@ -133,7 +133,6 @@ SLOW: Final = frozenset(
         "tests/laws/drawn/test_drawn.py",
         "tests/assets/control/test_bronze_ledger.py",
         "tests/transforms/formats/test_hostile_records.py::test_damaged_records_are_changes_or_in_quarantine",
-        "tests/transforms/formats/test_yugabyte.py::test_any_part_of_a_batch_that_comes_again_changes_nothing",
         "tests/transforms/onboarding/test_hostile_samples.py",
         "tests/transforms/feed/test_windows.py::test_no_name_below_a_folder_of_a_day_is_of_another",
         # Memory and time that must not grow: large inputs, most of them in processes of their own.

@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from transforms import errors
+
 PACKAGES = ("bench", "orchestration", "assets", "expectations", "transforms")
 
 MOST_LINES_OF_A_FUNCTION = 50
@@ -89,6 +91,18 @@ def test_a_public_name_is_in_two_modules_of_a_layer_at_most(root: Path) -> None:
             if not node.name.startswith("_") and node.name not in HOOKS:
                 homes[layer_of(path), node.name].add(path)
     assert {name: paths for name, paths in homes.items() if len(paths) > 2} == {}
+
+
+def test_errors_for_people_are_in_one_module(root: Path) -> None:
+    known = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    found = [
+        f"{path}: {node.name}"
+        for path, text in modules(root)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        if known.intersection(map(ast.unparse, node.bases)) and path != "transforms/errors.py"
+    ]
+    assert found == []
 
 
 def test_markdown_reaches_dagster_in_one_place(root: Path) -> None:

@@ -19,8 +19,10 @@ EPOCH = 0
 """The first element of every position that a format gives: the feed's decisions open later epochs."""
 
 BY_OFFSET = 4
-"""How many numbers the position has of a record that stands as in its topic (epoch, phase, offset, partition), and no
-other position: offsets of several partitions do not compare."""
+"""How many numbers the position of a record has that stands as in its topic: epoch, phase, offset, partition.
+
+No other position has as many. The partition is behind the offset, for offsets of several partitions do not compare.
+"""
 
 SNAPSHOT, STREAM = 0, 1
 """The second element of a position: rows of a snapshot stand before all changes of the stream."""

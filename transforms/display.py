@@ -48,7 +48,22 @@ def as_visible_json(document: str) -> str:
     )
 
 
-def in_yaml(text: str) -> str:
+_PLAIN_YAML: Final = re.compile(r"[A-Za-z_*./][A-Za-z0-9_./:+-]*|[0-9]+")
+_TYPE_IN_YAML: Final = re.compile(r"[a-z][a-z0-9_]*(?:[(<][a-z0-9,:_<>()]*[)>])?")
+# In YAML such words are no texts; a feed file is read as texts, but other tools may read it, too.
+_WORDS_OF_YAML: Final = frozenset({"null", "~", "yes", "no", "on", "off", "y", "n"})
+
+
+def yaml_scalar(text: str, *, in_brackets: bool = False) -> str:
+    """The text as YAML writes it: with quotes where it needs some; ``in_brackets``: where a comma would end it."""
+    is_plain = _PLAIN_YAML.fullmatch(text) and not text.endswith(":")
+    is_type = not in_brackets and _TYPE_IN_YAML.fullmatch(text)
+    # A star in front would be an alias.
+    is_read_as_it_is = text.lower() not in _WORDS_OF_YAML and not text.startswith("*")
+    return text if (is_plain or is_type) and is_read_as_it_is else _in_quotes(text)
+
+
+def _in_quotes(text: str) -> str:
     """The text in YAML's double quotes, where characters that are not seen are YAML's own escapes."""
     whole = json.dumps(text, ensure_ascii=False)
     if whole.isprintable():

@@ -25,6 +25,17 @@ class FeedMisdeclared(WeirError):
         super().__init__(f"{file}: {at}{key}: {fault}.{hint}")
 
 
+class FeedFaults(FeedMisdeclared):
+    """Several faults of one feed file, ``faults``: all that can be found at once; the rest is the first one's."""
+
+    def __init__(self, faults: Sequence[FeedMisdeclared]) -> None:
+        first = faults[0]
+        super().__init__(first.file, first.key, first.fault, first.known)
+        self.faults = tuple(faults)
+        lines = [f"  {str(fault).removeprefix(f'{first.file}: ')}" for fault in faults]
+        self.args = (f"{first.file}: {len(faults)} faults:", *lines)
+
+
 class SettingMisdeclared(WeirError):
     """A variable of the environment, or an option, says what Weir cannot use, or too little for what there is."""
 
@@ -39,6 +50,18 @@ class UnreadableLanding(WeirError):
     def __init__(self, feed: str, landing: str, fault: str, remedy: str) -> None:
         self.landing, self.fault, self.remedy = landing, fault, remedy
         super().__init__(f"feed {feed}: cannot read {landing}: {fault}. {remedy}")
+
+
+class LandingAway(UnreadableLanding):
+    """A landing that could not be read, and may be readable a little later though nobody does anything."""
+
+
+class FormatUnclear(WeirError):
+    """Drops are of no format that Weir knows, or of several, or may be of several: ``candidates``."""
+
+    def __init__(self, landing: str, fault: str, candidates: Iterable[str], remedy: str) -> None:
+        self.landing, self.candidates = landing, tuple(candidates)
+        super().__init__(f"{landing}: {fault}. {remedy}")
 
 
 class OffsetsLost(WeirError):
@@ -74,6 +97,51 @@ class RecordFailed(WeirError):
         super().__init__(
             f"feed {feed}: reading stopped{where}: {fault}. Nothing was written. Please report it, with that record; to"
             " go on without it, remove the record and land the object under another name."
+        )
+
+
+class WorkerLost(WeirError):
+    """A Python worker of Spark's ended in the middle of its task: somebody killed it, or the system for its memory."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a Python worker of Spark's was killed in the middle of its work, as systems do that are short of memory. "
+            "Nothing is half-written: run again. If it dies again, give it more memory or fewer neighbours "
+            "(WEIR_SPARK_MASTER=local[1]), or bound what it reads at once (WEIR_LARGEST_OBJECT)."
+        )
+
+
+class WorkerStill(WeirError):
+    """A Python worker of Spark's took and gave nothing for minutes, and Spark has ended it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a Python worker of Spark's stood still for half an hour and was ended. Nothing is half-written: "
+            "run again. The connection between it and Java had stopped, or one record takes that long: if it happens "
+            "again at the same place, report it."
+        )
+
+
+class SparkLost(WeirError):
+    """Spark's Java process ended in the middle of its work: its memory was full, or somebody killed it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Spark's Java process ended in the middle of its work, as it does when its memory is full. Nothing is "
+            "half-written: run again. If it ends again, give it more memory (WEIR_SPARK_DRIVER_MEMORY=8g, say: of a "
+            "record of many megabytes it holds several copies) or fewer tasks at once (WEIR_SPARK_MASTER=local[1])."
+        )
+
+
+class ClusterAway(WeirError):
+    """No session could be started on the cluster that ``WEIR_SPARK_MASTER`` names."""
+
+    def __init__(self, master: str) -> None:
+        super().__init__(
+            f"no session could be started on {master}: nobody answers there, or the cluster does not let this session "
+            "in. See that WEIR_SPARK_MASTER is right and that its master runs; where it asks for a secret "
+            "(spark.authenticate), see that spark-defaults.conf in the folder of SPARK_CONF_DIR has the same one. "
+            "Nothing was read or written."
         )
 
 
@@ -193,6 +261,40 @@ class TableBusy(WeirError):
         )
 
 
+class LeaseLost(WeirError):
+    """This process was held up for longer than its lease on a table, and another has taken it."""
+
+    def __init__(self, table: str, seconds: int, holder: str) -> None:
+        self.table, self.holder = table, holder
+        super().__init__(
+            f"{table}: this run has lost its lease on the table: for more than {seconds} s it did not renew it, and "
+            f"now {holder}. It has stopped without harm. Run again once the other has ended."
+        )
+
+
+class NoConditions(WeirError):
+    """The store of the warehouse ignores the conditions of a write, so that two writers could not be kept apart."""
+
+    def __init__(self, bucket: str) -> None:
+        self.bucket = bucket
+        super().__init__(
+            f"the store of the bucket {bucket} ignores conditional writes (If-None-Match, If-Match): two runs could "
+            "overwrite each other's commits there. Keep the tables in a store that honours them, or in a folder."
+        )
+
+
+class NoLocks(WeirError):
+    """The tables are where two runs that write one of them could not be kept apart."""
+
+    def __init__(self, warehouse: str, fault: str) -> None:
+        self.warehouse, self.fault = warehouse, fault
+        super().__init__(
+            f"the warehouse {warehouse} cannot be locked: {fault}, so that two runs could overwrite each other's "
+            "tables. Nothing was written. Keep the tables on a local disk, mount this one with locks (NFS: without "
+            "nolock), or use s3://bucket/prefix."
+        )
+
+
 class WarehouseFull(WeirError):
     """There is no room for what a run writes."""
 
@@ -252,7 +354,3 @@ class TablesFailed(WeirError):
         many = f"{len(faults)} gold tables" if len(faults) > 1 else "a gold table"
         listed = "\n".join(f"- {one_line(table)}: {faults[table]}" for table in sorted(faults))
         super().__init__(f"{many} of {feed} failed; the others are done:", *listed.split("\n"))
-
-
-class LandingAway(UnreadableLanding):
-    """A landing that could not be read, and may be readable a little later though nobody does anything."""

@@ -1,12 +1,14 @@
-"""Errors on their way out of a stage: which record it was, as text that Spark can carry."""
+"""Errors of a stage that Spark may run: which record it was, written into text and read from it again."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from transforms.errors import RecordFailed, WeirError
 from transforms.feed.feed import Feed
@@ -22,6 +24,30 @@ class TaskFailed(Exception):
         parts = {"kind": type(error).__name__, "text": str(error), "parts": vars(error)}
         coded = base64.b64encode(json.dumps(parts, default=str).encode()).decode()
         super().__init__(f"{error}\nweir-error:{coded}")
+
+
+_CODED: Final = re.compile(r"weir-error:([A-Za-z0-9+/]+=*)")
+
+
+def error_in(text: str) -> WeirError | None:
+    """The error that a ``TaskFailed`` of this text was raised for; None where the text is of none."""
+    coded = _CODED.search(text)
+    if coded is None:
+        return None
+    told = json.loads(base64.b64decode(coded[1]))
+    kind = next((one for one in _kinds(WeirError) if one.__name__ == told["kind"]), WeirError)
+    error = kind.__new__(kind)
+    error.args = tuple(told["text"].split("\n"))
+    for name, part in told["parts"].items():
+        setattr(error, name, tuple(part) if isinstance(part, list) else part)
+    return error
+
+
+def _kinds(kind: type[WeirError]) -> Iterator[type[WeirError]]:
+    """The class and all that are derived from it, wherever they stand."""
+    yield kind
+    for below in kind.__subclasses__():
+        yield from _kinds(below)
 
 
 @contextmanager

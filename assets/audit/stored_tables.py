@@ -15,7 +15,7 @@ from assets.quality import checks, declared_checks
 from assets.quality.declared_checks import Asked, version_of_gold
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
-from expectations.suites import Answer
+from expectations.suites import ExpectationAnswer
 from expectations.validation_results import ResultPlace
 from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import (
@@ -48,7 +48,7 @@ class Stored:
 
     name: str
     asked: int
-    broken: Sequence[Answer]
+    broken: Sequence[ExpectationAnswer]
 
 
 def ask_stored(lake: Lake, feed: Feed) -> Iterator[Stored]:

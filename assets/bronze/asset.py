@@ -17,12 +17,12 @@ from assets.executors.choice import done_by, executors_of
 from assets.feed_assets import (
     feed_key,
     markdown_list,
-    retried,
     spec_of_feed,
     table_metadata,
     window_step,
 )
 from assets.landing.objects import LandedObject
+from assets.retries import retried
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted, nothing_landed
 from transforms.feed.feed import Feed

@@ -7,7 +7,9 @@ import dagster as dg
 
 from assets import feed_assets
 from assets.control import ledger, progress
-from assets.feed_assets import feed_key, gold_keys, retried, spec_of_feed, window_step
+from assets.feed_assets import feed_key, gold_keys, spec_of_feed, window_step
+from assets.quality.checks import fails_run
+from assets.retries import retried
 from assets.storage.lake import Lake
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -61,9 +63,9 @@ def finish_with_last(
     feed: Feed,
     results: Iterable[dg.AssetCheckResult],
 ) -> None:
-    """Record the windows at the end of a run that has all of the feed's tables and no step for their progress.
+    """Record the run's windows as finished where its last table is made and no step of the run would do it.
 
-    Progress is in the group of the feed's maintenance, so that "Materialize all" of the feed's own group is such a run.
+    "Materialize all" of the feed's own group is such a run: progress is in the group of the feed's maintenance.
     Called by each step that has to be done before a window is finished; ``results``: those of its own checks, of which
     Dagster knows nothing yet.
     """
@@ -76,7 +78,7 @@ def finish_with_last(
     checks = (
         one.asset_check_evaluation_data for one in _logged(context, event.ASSET_CHECK_EVALUATION)
     )
-    if any(map(is_blocked, results)) or any(map(is_blocked, checks)):
+    if any(map(fails_run, results)) or any(map(fails_run, checks)):
         return
     made = {one.asset_key for one in _logged(context, event.ASSET_MATERIALIZATION)}
     if not needed - own <= made:
@@ -84,11 +86,6 @@ def finish_with_last(
     finish(context, lake, feed)
     for window in feed_assets.windows_of_run(context):
         context.log_event(dg.AssetMaterialization(key, partition=window))
-
-
-def is_blocked(check: dg.AssetCheckResult | dg.AssetCheckEvaluation) -> bool:
-    """True for a failed check of severity ERROR, with which a run fails."""
-    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
 def _logged(context: dg.AssetExecutionContext, kind: dg.DagsterEventType) -> list[dg.DagsterEvent]:

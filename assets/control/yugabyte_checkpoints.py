@@ -16,11 +16,11 @@ from assets.control import progress, transactions
 from assets.feed_assets import (
     feed_key,
     markdown_metadata,
-    retried,
     spec_of_feed,
     table_metadata,
     window_step,
 )
+from assets.retries import retried
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.display import Markdown, own_head, table

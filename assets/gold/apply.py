@@ -24,7 +24,7 @@ from assets.gold.stored_by_spark import StoredBySpark
 from assets.gold.stored_in_process import StoredInProcess
 from assets.gold.tables import GoldTable
 from assets.storage.lake import Lake, Layer
-from assets.storage.locks import exclusive_each, explaining_failures, writing
+from assets.storage.locks import exclusive_each, naming_spark_faults, writing
 from transforms.feed.decisions import Hold
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
@@ -81,7 +81,7 @@ def _side_by_side(
         started = monotonic()
         done, error = Applied(), None
         try:
-            with explaining_failures(lake, _name(feed, table)):
+            with naming_spark_faults(lake, _name(feed, table)):
                 done = apply_locked(lake, known, table, full_rebuild=False)
         except Exception as fault:  # whatever it is, it must not end the other tables
             error = fault

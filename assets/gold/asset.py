@@ -8,11 +8,12 @@ import dagster as dg
 from assets import feed_assets
 from assets.control import asset
 from assets.control.accounting import changes_by_window, changes_of_tables, windows_with_events
-from assets.feed_assets import feed_key, gold_key, retried, spec_of_feed, window_step
+from assets.feed_assets import feed_key, gold_key, spec_of_feed, window_step
 from assets.gold import apply
 from assets.gold.apply import TableResult
 from assets.gold.checks import check_specs, checked, facts_of_apply, log_apply
 from assets.quality.data_docs import build_pages_of, link_to
+from assets.retries import retried
 from assets.storage import step_faults
 from assets.storage.lake import Lake
 from transforms.display import code

@@ -8,7 +8,8 @@ import dagster as dg
 from assets.columns import dgraph_nodes
 from assets.control import asset
 from assets.executors.choice import EXECUTOR, SPARK
-from assets.feed_assets import feed_key, gold_keys, retried, spec_of_feed, window_step
+from assets.feed_assets import feed_key, gold_keys, spec_of_feed, window_step
+from assets.retries import retried
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from assets.wording import counted

@@ -19,7 +19,6 @@ from assets.feed_assets import (
     feed_key,
     markdown_list,
     named_gold_key,
-    retried,
     spec_of_feed,
     window_step,
 )
@@ -37,6 +36,7 @@ from assets.gold.checks import (
 )
 from assets.gold.fold import Applied
 from assets.quality import checks
+from assets.retries import retried
 from assets.storage.lake import Lake
 from assets.wording import counted
 from expectations.feed_rules import gold_rules

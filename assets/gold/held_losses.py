@@ -1,9 +1,10 @@
 """Deletes of many rows that gold does not apply before a person has looked at them.
 
-A truncate or a complete snapshot that would remove most of a table waits (``LossGuard``), and so does what a snapshot
-says of rows that it does not name, where it is not known to be complete; and a delete of one stream waits in others
-where times do not tell which came first. Each is recorded as a decision, so that a table that is made again from its
-whole history leaves it out, too, and ``weir release`` lists it.
+A truncate or a complete snapshot that would remove most of a table waits (how much that is, ``LossGuard`` in
+``transforms/feed/feed.py`` decides), and so does what a snapshot says of rows that it does not name, where it is not
+known to be complete; and a delete of one stream waits in others where times do not tell which came first. Each is
+recorded as a decision, so that a table that is made again from its whole history leaves it out, too, and ``weir
+release`` lists it.
 """
 
 from __future__ import annotations

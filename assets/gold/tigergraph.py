@@ -14,9 +14,10 @@ from assets.columns.gold import AS_JSON, newest_tombstones
 from assets.columns.quoting import quoted
 from assets.control import asset, decisions
 from assets.executors.choice import EXECUTOR, SPARK
-from assets.feed_assets import feed_key, gold_keys, retried, spec_of_feed, window_step
+from assets.feed_assets import feed_key, gold_keys, spec_of_feed, window_step
 from assets.gold import tables as tables_of_gold
 from assets.quality import checks
+from assets.retries import retried
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from expectations import tigergraph as rules

@@ -395,7 +395,7 @@ def backlog_of(
 # looked up by time: whoever wants to know the windows has to read the records. One look is bounded in time.
 
 
-SECONDS = 20.0
+LOOK_SECONDS = 20.0
 """How long one look reads at most: Dagster stops a sensor that takes a minute."""
 
 
@@ -409,7 +409,7 @@ def new_windows(
 ) -> tuple[set[str], dict[str, int], tuple[str, ...]]:
     """``windows_in`` the feed's topics as they are now, and a line for each open transaction."""
     partitions = look_at_topics(feed)
-    return *windows_in(feed, partitions, seen, SECONDS), undecided_topics(partitions)
+    return *windows_in(feed, partitions, seen, LOOK_SECONDS), undecided_topics(partitions)
 
 
 def windows_in(

@@ -172,7 +172,7 @@ class S3Landing:
             yield
         except (BotoCoreError, ClientError, ValueError) as error:
             place = f"s3://{self._bucket}/{self._prefix}{name}"
-            fault, remedy = fault_and_remedy(error)
+            fault, remedy = fault_and_remedy(error, "the feed's landing")
             # The cause is left behind: its text may quote what the environment holds.
             kind = LandingAway if is_passing(error) else UnreadableLanding
             raise kind(self._feed.name, place, fault, remedy) from None

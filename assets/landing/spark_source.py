@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from assets.columns import layers
-from assets.executors.task_errors import raise_clearly
+from assets.executors.spark_errors import raise_clearly
 from transforms.errors import WeirError
 from transforms.task_errors import TaskFailed
 

@@ -6,9 +6,10 @@ from typing import Final
 import dagster as dg
 
 from assets.control import discovered_tables
-from assets.feed_assets import feed_key, gold_keys, markdown_metadata, retried, spec_of_feed
+from assets.feed_assets import feed_key, gold_keys, markdown_metadata, spec_of_feed
 from assets.gold import tables
 from assets.maintenance.compaction import compact_feed
+from assets.retries import retried
 from assets.storage.lake import Lake
 from assets.wording import counted
 from transforms.display import own_head, table

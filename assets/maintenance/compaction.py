@@ -19,7 +19,7 @@ from assets.gold.silver_in_process import TooLarge
 from assets.maintenance import history_by_spark
 from assets.maintenance.history_by_spark import HistoryBySpark
 from assets.maintenance.history_in_process import HistoryInProcess
-from assets.maintenance.plan import Plan, Positions, planned
+from assets.maintenance.plan import CompactionPlan, Positions, planned
 from assets.storage import step_faults
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
@@ -76,7 +76,7 @@ class History(Positions, Protocol[Base]):
         """Drop these tombstones in one commit."""
 
     def tidy(self) -> None:
-        """Make large files of small ones, and remove those that nobody has needed for a week."""
+        """Make large files of small ones, and remove those that nobody needed for ``KEPT_FILES_FOR_HOURS``."""
 
     def files(self) -> int:
         """How many files gold's rows are in."""
@@ -93,7 +93,7 @@ class Compacted:
     """
 
     table: str
-    plan: Plan
+    plan: CompactionPlan
     folded: int
     kept: int
     base: int
@@ -162,7 +162,9 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
     return with_history(lake, plan_of(lake, feed, table, name, []), None, dry_run=dry_run)
 
 
-def with_history(lake: Lake, known: TablePlan, plan: Plan | None, *, dry_run: bool) -> Compacted:
+def with_history(
+    lake: Lake, known: TablePlan, plan: CompactionPlan | None, *, dry_run: bool
+) -> Compacted:
     """Compact one gold table up to the watermark of a plan, or else as far as may be, by whichever executor fits."""
     try:
         history = HistoryInProcess.of(lake, known)
@@ -173,7 +175,7 @@ def with_history(lake: Lake, known: TablePlan, plan: Plan | None, *, dry_run: bo
         return _compacted(by_spark, plan or planned(lake, by_spark), dry_run=dry_run)
 
 
-def _compacted(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacted:
+def _compacted(history: History[Base], plan: CompactionPlan, *, dry_run: bool) -> Compacted:
     before = history.files()
     if plan.old is not None and not dry_run:
         history.remove_from_silver(plan.old)

@@ -31,7 +31,7 @@ from transforms.silver.faults import TOO_LATE
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CompactionPlan:
     """How far one gold table may be compacted now, and why no further.
 
     ``old``: the present compaction watermark, None where there is none yet. ``new``: the next one, None where it would
@@ -68,7 +68,7 @@ class Positions(Protocol):
         """The newest position of a stream in its windows up to the ``last`` that is not beyond ``within``."""
 
 
-def planned(lake: Lake, table: Positions) -> Plan:
+def planned(lake: Lake, table: Positions) -> CompactionPlan:
     """Decide how far one gold table's history may be compacted now, and say what holds it back.
 
     The new compaction watermark is the newest position in windows that are old enough, but no newer than what each
@@ -76,11 +76,11 @@ def planned(lake: Lake, table: Positions) -> Plan:
     """
     feed, name, old = table.plan.feed, table.plan.name, table.plan.compaction_watermark
     if reason := _kept_for_ever(table):
-        return Plan(old, None, (reason,))
+        return CompactionPlan(old, None, (reason,))
     waiting = waiting_in_quarantine(lake, feed, name)
     eligible = eligible_windows(lake, feed, Counter(one.window for one in waiting))
     if eligible.last is None:
-        return Plan(old, None, eligible.held_back_by)
+        return CompactionPlan(old, None, eligible.held_back_by)
     reasons = list(eligible.held_back_by)
     below: list[LogPosition] = []
     for undecided, what in (
@@ -107,8 +107,8 @@ def planned(lake: Lake, table: Positions) -> Plan:
             f"stream {lagging!r}, the one that lags most (`retired: [{lagging}]` where it has ended)"
         )
     if log_position is None or (old is not None and log_position <= old.log_position):
-        return Plan(old, None, tuple(reasons))
-    return Plan(old, CompactionWatermark(log_position), tuple(reasons))
+        return CompactionPlan(old, None, tuple(reasons))
+    return CompactionPlan(old, CompactionWatermark(log_position), tuple(reasons))
 
 
 def _kept_for_ever(table: Positions) -> str | None:

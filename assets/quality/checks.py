@@ -128,3 +128,8 @@ def linked_results(
     for one in results:
         link = {"data_docs": dg.MetadataValue.url(page)} if page else {}
         yield one._replace(metadata={**one.metadata, **link})
+
+
+def fails_run(check: dg.AssetCheckResult | dg.AssetCheckEvaluation) -> bool:
+    """Whether a run fails by this result: the check has failed, and its severity is ERROR."""
+    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR

@@ -20,7 +20,7 @@ from assets.feed_assets import OF_EXPECTATIONS, markdown_metadata
 from assets.quality.data_docs import QualityFolder
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
-from expectations.suites import ONLY_PANDAS, ONLY_SPARK, Answer, Rows, ask
+from expectations.suites import ONLY_PANDAS, ONLY_SPARK, ExpectationAnswer, Rows, ask
 from transforms.display import code, table
 from transforms.feed.feed import DeclaredExpectation, DeclaredSuite, Feed, SuiteLayer, Table
 from transforms.gold.columns import key_columns
@@ -35,7 +35,7 @@ class Asked:
     """
 
     suite: DeclaredSuite
-    answers: Mapping[str, Sequence[Answer]]
+    answers: Mapping[str, Sequence[ExpectationAnswer]]
     results: Sequence[Mapping[str, Any]] = ()
     page: str | None = None
 
@@ -75,7 +75,7 @@ def parts_of(
 
 def ask_silver(lake: Lake, feed: Feed, suite: DeclaredSuite, windows: Sequence[str]) -> Asked:
     """Ask what silver has of these windows."""
-    answers: list[Answer] = []
+    answers: list[ExpectationAnswer] = []
     results: list[Mapping[str, Any]] = []
     for part in parts_of(suite.expectations):
         with _rows(lake, (Layer.SILVER, feed.name, None), part, COORDINATES, windows) as rows:
@@ -95,7 +95,7 @@ def ask_gold(
     earlier = remembered.read()
     if earlier is not None:
         return earlier
-    answers: dict[str, list[Answer]] = {one.check: [] for one in suite.expectations}
+    answers: dict[str, list[ExpectationAnswer]] = {one.check: [] for one in suite.expectations}
     results: list[Mapping[str, Any]] = []
     key = [one for one in key_columns(table) if not one.startswith(OWN)]
     for name in versions:
@@ -142,7 +142,9 @@ class _Remembered:
         if kept.get("asked") != self._asked_for:
             return None
         answers = {
-            one.check: [Answer(declared=one, **each) for each in kept["answers"][one.check]]
+            one.check: [
+                ExpectationAnswer(declared=one, **each) for each in kept["answers"][one.check]
+            ]
             for one in self.suite.expectations
         }
         return Asked(self.suite, answers, page=kept["page"])
@@ -151,7 +153,11 @@ class _Remembered:
         """Keep answers, in place of the last ones."""
         kept = {
             check: [
-                {name: getattr(one, name) for name in Answer.__slots__ if name != "declared"}
+                {
+                    name: getattr(one, name)
+                    for name in ExpectationAnswer.__slots__
+                    if name != "declared"
+                }
                 for one in some
             ]
             for check, some in asked.answers.items()
@@ -177,7 +183,7 @@ def results_of_suite(asset: dg.AssetKey, asked: Asked) -> Iterator[dg.AssetCheck
         )
 
 
-def answer_in_words(answer: Answer) -> str:
+def answer_in_words(answer: ExpectationAnswer) -> str:
     """What an expectation found, as a sentence, with some of the rows that break it."""
     if answer.error is not None:
         return f"{code(answer.description)}: could not be asked: {code(answer.error)}"
@@ -194,7 +200,9 @@ def answer_in_words(answer: Answer) -> str:
     return f"{code(answer.description)}: {found}" + (f", such as {shown}" if shown else "")
 
 
-def _metadata(answers: Sequence[Answer], failed: Sequence[Answer]) -> dict[str, Any]:
+def _metadata(
+    answers: Sequence[ExpectationAnswer], failed: Sequence[ExpectationAnswer]
+) -> dict[str, Any]:
     asked = [one.asked for one in answers if one.asked is not None]
     broken = [one.broken for one in answers if one.broken is not None]
     observed = [one.observed for one in answers if one.observed is not None]

@@ -17,8 +17,8 @@ from pyspark.sql import functions as F
 
 from assets.columns import layers
 from assets.control import decisions
-from assets.control.choice import Choice, Listed
 from assets.control.decisions import Signature
+from assets.picked_ids import Listed, PickedIds
 from assets.storage.delta_rs import conformed
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
@@ -316,23 +316,23 @@ class Quarantine:
         """Those that wait for somebody."""
         return self.records.where(state="open")
 
-    def picked(self, choice: Choice) -> Records:
+    def picked(self, picked: PickedIds) -> Records:
         """Those that a person picks: by the beginnings of their ids, or all that are open.
 
         Raises:
             DecisionRefused: an id is the beginning of none, or of more than one; or nothing is picked.
         """
-        if not choice.is_made:
+        if not picked.has_any:
             raise DecisionRefused(
                 self.feed.name,
                 f"say which records: by the beginnings of their ids, or `--all`; `weir quarantine list"
                 f" {self.feed.name}` lists them",
             )
-        if choice.everything:
+        if picked.everything:
             return self.open
         listed = Listed(self.feed, "quarantine list", "record of quarantine")
         ids = ((id, number) for number, id in enumerate(self.records.ids()))
-        return self.records.take(listed.picked(choice, ids))
+        return self.records.take(listed.picked(picked, ids))
 
 
 def quarantine_of(lake: Lake, feed: Feed) -> Quarantine:

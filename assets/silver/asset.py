@@ -15,7 +15,6 @@ from assets.executors.choice import EXECUTOR, done_by
 from assets.feed_assets import (
     feed_key,
     markdown_metadata,
-    retried,
     spec_of_feed,
     table_metadata,
     window_step,
@@ -23,6 +22,7 @@ from assets.feed_assets import (
 from assets.quality import checks, data_docs, declared_checks
 from assets.quality.data_docs import link_to
 from assets.quality.suite_faults import refuse_unknown
+from assets.retries import retried
 from assets.silver import derive
 from assets.silver.checks import lags, samples
 from assets.silver.derive import Derived

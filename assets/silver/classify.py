@@ -16,7 +16,7 @@ from assets.control.compacted import with_known_identities
 from assets.executors.executor import Executor, Frame, Ranges
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
-from assets.executors.task_errors import raise_clearly
+from assets.executors.spark_errors import raise_clearly
 from assets.silver.plan import SilverPlan
 from assets.storage.lake import Lake
 from transforms.compaction_watermarks import CompactionWatermark

@@ -20,13 +20,13 @@ from deltalake.exceptions import TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 
 from assets.storage.leases import is_on_store
+from assets.storage.patience import ANSWER_SECONDS, ATTEMPTS, CONNECT_SECONDS
 from assets.storage.s3 import aws_session, kept_s3_client
 
 _PATIENCE = {
-    # A store that does not answer is told of within seconds, as Spark's client is set to do.
-    "connect_timeout": "5s",
-    "timeout": "60s",
-    "max_retries": "3",
+    "connect_timeout": f"{CONNECT_SECONDS}s",
+    "timeout": f"{ANSWER_SECONDS}s",
+    "max_retries": str(ATTEMPTS - 1),
     "retry_timeout": "30s",
 }
 

@@ -381,7 +381,7 @@ class InProcessTable:
         )
 
     def tidy(self) -> bool:
-        """Make large files of many small ones, and remove those that nobody has needed for a week.
+        """Make large files of many small ones, and remove those that nobody needed for ``KEPT_FILES_FOR_HOURS``.
 
         False where only Spark can do that: the table has marks of deleted rows, or files that Spark wrote by partition.
         """

@@ -20,7 +20,7 @@ from assets.columns.layers import Columns
 from assets.executors import choice
 from assets.executors.choice import Choice
 from assets.storage.in_process_table import InProcessTable
-from assets.storage.leases import SECONDS
+from assets.storage.leases import LEASE_SECONDS
 from assets.storage.spark_table import SparkTable
 from transforms.errors import UnknownKey
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
@@ -121,7 +121,7 @@ class Lake:
     largest_object: int = DEFAULT_LIMITS.largest_object
     largest_record: int = DEFAULT_LIMITS.largest_record
     most_tables: int = MOST_TABLES
-    lease_seconds: int = SECONDS
+    lease_seconds: int = LEASE_SECONDS
     executor: str = choice.AUTO
     in_process_memory: int = choice.MEMORY
 

@@ -19,16 +19,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from assets.storage.s3 import kept_s3_client
 from assets.storage.store_faults import naming_store_faults
-from transforms.errors import TableBusy, WeirError
+from transforms.errors import LeaseLost, NoConditions, TableBusy
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 
-LEASES = "_locks"
-"""The folder of the warehouse in which leases are."""
+LOCKS = "_locks"
+"""The folder of the warehouse in which locks and leases are; Delta and its readers do not look there."""
 
-SECONDS = 60
+LEASE_SECONDS = 60
 """How long a lease lasts unless it is renewed: so long the tables of a dead run stay closed."""
 
 _RENEWED_EACH = 3
@@ -40,7 +40,7 @@ def is_on_store(warehouse: str) -> bool:
 
 
 @contextmanager
-def leased(warehouse: str, name: str, file: str, seconds: int = SECONDS) -> Iterator[None]:
+def leased(warehouse: str, name: str, file: str, seconds: int = LEASE_SECONDS) -> Iterator[None]:
     """Have the lease on this table, by the object ``file`` of the warehouse, and renew it all the while.
 
     Raises:
@@ -50,7 +50,7 @@ def leased(warehouse: str, name: str, file: str, seconds: int = SECONDS) -> Iter
         WarehouseFailed: the store answers with an error.
     """
     bucket, _, prefix = warehouse.partition("://")[2].partition("/")
-    key = "/".join(filter(None, (prefix.strip("/"), LEASES, f"{file}.json")))
+    key = "/".join(filter(None, (prefix.strip("/"), LOCKS, f"{file}.json")))
     with naming_store_faults(name, warehouse):
         lease = Lease(kept_s3_client(), bucket, key, name, seconds)
         lease.take()
@@ -131,28 +131,6 @@ _CANNOT = {400, 405, 501}
 _ROUNDING = 1.0
 
 _tried: set[tuple[str, str]] = set()
-
-
-class LeaseLost(WeirError):
-    """This process was held up for longer than its lease on a table, and another has taken it."""
-
-    def __init__(self, table: str, seconds: int, holder: str) -> None:
-        self.table, self.holder = table, holder
-        super().__init__(
-            f"{table}: this run has lost its lease on the table: for more than {seconds} s it did not renew it, and "
-            f"now {holder}. It has stopped without harm. Run again once the other has ended."
-        )
-
-
-class NoConditions(WeirError):
-    """The store of the warehouse ignores the conditions of a write, so that two writers could not be kept apart."""
-
-    def __init__(self, bucket: str) -> None:
-        self.bucket = bucket
-        super().__init__(
-            f"the store of the bucket {bucket} ignores conditional writes (If-None-Match, If-Match): two runs could "
-            "overwrite each other's commits there. Keep the tables in a store that honours them, or in a folder."
-        )
 
 
 def now() -> float:

@@ -21,26 +21,17 @@ from typing import TextIO
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from assets.executors.task_errors import SparkLost, is_of_lost_spark
+from assets.executors.spark_errors import is_of_lost_spark
 from assets.storage.lake import Lake
-from assets.storage.leases import is_on_store, leased
+from assets.storage.leases import LOCKS, is_on_store, leased
 from assets.storage.store_faults import in_words
-from transforms.errors import TableBusy, UnwritableWarehouse, WeirError
-
-LOCKS = ".locks"
-"""The folder of the warehouse in which locks are; Delta and its readers do not look there."""
-
-
-class NoLocks(WeirError):
-    """The tables are where two runs that write one of them could not be kept apart."""
-
-    def __init__(self, warehouse: str, fault: str) -> None:
-        self.warehouse, self.fault = warehouse, fault
-        super().__init__(
-            f"the warehouse {warehouse} cannot be locked: {fault}, so that two runs could overwrite each other's "
-            "tables. Nothing was written. Keep the tables on a local disk, mount this one with locks (NFS: without "
-            "nolock), or use s3://bucket/prefix."
-        )
+from transforms.errors import (
+    NoLocks,
+    SparkLost,
+    TableBusy,
+    UnwritableWarehouse,
+    WeirError,
+)
 
 
 @contextmanager
@@ -55,13 +46,13 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
         SparkLost: Spark ended in the middle of it.
     """
     name = ".".join(filter(None, (layer, feed, table)))
-    with explaining_failures(lake, name), exclusive(lake, name):
+    with naming_spark_faults(lake, name), exclusive(lake, name):
         yield
 
 
 @contextmanager
-def explaining_failures(lake: Lake, name: str) -> Iterator[None]:
-    """Raise failures of this table (``layer.feed.table``) as Weir's own errors, which ``writing`` lists."""
+def naming_spark_faults(lake: Lake, name: str) -> Iterator[None]:
+    """Around what Spark does with this table (``layer.feed.table``): raises the errors that ``writing`` lists."""
     try:
         yield
     except WeirError:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from botocore import exceptions
+
+from assets.storage.patience import ANSWER_SECONDS, ATTEMPTS, CONNECT_SECONDS
 
 if TYPE_CHECKING:
     from boto3.session import Session
@@ -24,10 +26,11 @@ _REGION = "Set AWS_DEFAULT_REGION to the bucket's region."
 _PERMISSION = "The credentials need s3:ListBucket on the bucket and s3:GetObject on its objects."
 _AGAIN = "Run again; if it stays so, ask whoever runs the store."
 
+# A remedy's ``{place}`` is what names the bucket: the feed's landing, or the warehouse.
 _BY_CODE = {
     "NoSuchBucket": (
         "the bucket does not exist",
-        "Correct the feed's landing, or create the bucket. Another store is named by AWS_ENDPOINT_URL_S3.",
+        "Correct {place}, or create the bucket. Another store is named by AWS_ENDPOINT_URL_S3.",
     ),
     "NoSuchKey": ("the object is gone since it was listed", "Run again."),
     "InvalidAccessKeyId": ("the store does not know the access key", _CREDENTIALS),
@@ -41,14 +44,14 @@ _BY_CODE = {
     "PermanentRedirect": ("the bucket is in another region", _REGION),
     "AuthorizationHeaderMalformed": ("the region is not the bucket's", _REGION),
     "IllegalLocationConstraintException": ("the region is not the bucket's", _REGION),
-    "InvalidBucketName": ("the bucket's name is not valid", "Correct the feed's landing."),
-    "SlowDown": ("the store asks to slow down", _AGAIN),
+    "InvalidBucketName": ("the bucket's name is not valid", "Correct {place}."),
 }
 _BY_STATUS = {
     301: _BY_CODE["PermanentRedirect"],
     401: ("the store refuses the credentials", _CREDENTIALS),
     403: _BY_CODE["AccessDenied"],
-    404: ("the bucket or the object does not exist", "Correct the feed's landing."),
+    404: ("the bucket or the object does not exist", "Correct {place}."),
+    503: ("the store asks to slow down", _AGAIN),
 }
 _BY_TYPE: tuple[tuple[type[Exception], str, str], ...] = (
     (exceptions.NoCredentialsError, "there are no credentials", _CREDENTIALS),
@@ -68,7 +71,7 @@ _BY_TYPE: tuple[tuple[type[Exception], str, str], ...] = (
     (
         exceptions.ParamValidationError,
         "the bucket's name is not valid",
-        "Correct the feed's landing.",
+        "Correct {place}.",
     ),
     # What is left of ValueError: an endpoint that is no address.
     (ValueError, "the store's address is not valid", _ENDPOINT),
@@ -89,7 +92,7 @@ def client_faults() -> tuple[type[Exception], ...]:
     return (exceptions.BotoCoreError, exceptions.ClientError, Boto3Error)
 
 
-def s3_client(read_timeout: int = 60) -> S3Client:
+def s3_client(read_timeout: int = ANSWER_SECONDS) -> S3Client:
     """A client with the usual AWS configuration: environment, profile, or the machine's role.
 
     ``read_timeout``: how many seconds it waits for an answer before it asks again.
@@ -97,8 +100,8 @@ def s3_client(read_timeout: int = 60) -> S3Client:
     from botocore.client import Config
 
     settings = Config(
-        retries={"mode": "standard", "total_max_attempts": 4},
-        connect_timeout=5,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        connect_timeout=CONNECT_SECONDS,
         read_timeout=read_timeout,
     )
     session = aws_session()
@@ -124,22 +127,31 @@ def _client_of(environment: tuple[tuple[str, str], ...]) -> S3Client:
     return s3_client(read_timeout=10)
 
 
-def fault_of_code(code: str) -> tuple[str, str] | None:
-    """The fault that S3 means by an error's code, and what to do about it; None where the store is at fault itself."""
-    return None if code == "SlowDown" else _BY_CODE.get(code)
+Place: TypeAlias = Literal["the feed's landing", "the warehouse"]
+"""What names the bucket, and has to be corrected where that is the fault."""
 
 
-def fault_and_remedy(error: Exception) -> tuple[str, str]:
+def fault_of_code(code: str, place: Place) -> tuple[str, str] | None:
+    """The fault that S3 means by an error's code, and what to do about it; None for a code that is not known here."""
+    known = _BY_CODE.get(code)
+    return known and _of_place(*known, place)
+
+
+def fault_and_remedy(error: Exception, place: Place) -> tuple[str, str]:
     """What went wrong, and what to do about it, each as a phrase or sentence for a person."""
     if isinstance(error, exceptions.ClientError):
         code = error.response.get("Error", {}).get("Code", "")
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         known = _BY_CODE.get(code) or _BY_STATUS.get(status)
-        return known or (f"the store answers {code or status}", _AGAIN)
+        return _of_place(*(known or (f"the store answers {code or status}", _AGAIN)), place)
     for kind, fault, remedy in _BY_TYPE:
         if isinstance(error, kind):
-            return fault, remedy
+            return _of_place(fault, remedy, place)
     return f"the S3 client failed with {type(error).__name__}", _AGAIN
+
+
+def _of_place(fault: str, remedy: str, place: Place) -> tuple[str, str]:
+    return fault, remedy.replace("{place}", place)
 
 
 def is_passing(error: Exception) -> bool:
@@ -147,6 +159,6 @@ def is_passing(error: Exception) -> bool:
     if isinstance(error, exceptions.ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         code = error.response.get("Error", {}).get("Code", "")
-        return status >= 500 or code in ("SlowDown", "RequestTimeout", "NoSuchKey")
+        return status >= 500 or code in ("RequestTimeout", "NoSuchKey")
     is_broken = isinstance(error, (exceptions.ConnectionError, exceptions.HTTPClientError))
     return is_broken and not isinstance(error, exceptions.SSLError)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assets.executors.task_errors import WorkerLost
-from assets.storage.leases import LeaseLost
 from transforms.display import hanging
-from transforms.errors import LandingAway, TableBusy, TablesFailed, WarehouseFailed, WeirError
+from transforms.errors import (
+    LandingAway,
+    LeaseLost,
+    TableBusy,
+    TablesFailed,
+    WarehouseFailed,
+    WeirError,
+    WorkerLost,
+)
 
 _PASSING = (LandingAway, LeaseLost, TableBusy, WarehouseFailed, WorkerLost)
 

@@ -91,22 +91,17 @@ def _of_client(failure: Exception, name: str, warehouse: str) -> WeirError:
     """What the S3 client tells, with which files beside tables are written."""
     if not isinstance(failure, (BotoCoreError, ClientError)):
         return WarehouseFailed(name, warehouse, "a file could not be transferred")
-    fault, remedy = fault_and_remedy(failure)
+    fault, remedy = fault_and_remedy(failure, "the warehouse")
     if is_passing(failure):
         return WarehouseFailed(name, warehouse, fault)
-    return UnreadableWarehouse(
-        warehouse, fault, remedy.replace("the feed's landing", "the warehouse")
-    )
+    return UnreadableWarehouse(warehouse, fault, remedy)
 
 
 def _of_object_store(text: str, name: str, warehouse: str) -> WeirError:
     """What delta-rs tells of a store: never quoted, for its text has addresses and whole answers in it."""
     code = _CODE.search(text)
-    if code and (known := fault_of_code(code[1])):
-        fault, remedy = known
-        return UnreadableWarehouse(
-            warehouse, fault, remedy.replace("the feed's landing", "the warehouse")
-        )
+    if code and (known := fault_of_code(code[1], "the warehouse")):
+        return UnreadableWarehouse(warehouse, *known)
     if code:
         return WarehouseFailed(name, warehouse, f"the store answers {code[1]}")
     if status := _STATUS.search(text):

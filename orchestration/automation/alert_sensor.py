@@ -15,7 +15,7 @@ from typing import Final
 import dagster as dg
 
 from assets.wording import counted
-from orchestration.observability.alerts import (
+from orchestration.observability.alert_messages import (
     ALERTS,
     CheckFinding,
     Hook,
@@ -43,7 +43,7 @@ TOLD_OF: Final = {
     dg.DagsterEventType.ASSET_OBSERVATION,
 }
 RUNS_AT_ONCE = 50
-SECONDS = 25.0
+TICK_SECONDS = 25.0
 """How long one tick sends messages at most."""
 FIRST_PATIENCE, LONGEST_PATIENCE = 60.0, 3_600.0
 """Seconds until a hook that could not be reached is tried again; each time twice as many, at most an hour."""
@@ -81,7 +81,7 @@ def build() -> dg.SensorDefinition:
         sent_in_all = 0
         for run, state in [*waiting.items()]:
             # Dagster stops a tick that takes a minute, and its cursor would be lost; the rest follow with the next.
-            if state.again_at > now or time.time() > now + SECONDS:
+            if state.again_at > now or time.time() > now + TICK_SECONDS:
                 continue
             sent, faults = tell(context.instance, run, hooks)
             sent_in_all += sent

@@ -12,7 +12,7 @@ from assets.gold.checks import discovered_specs
 from assets.maintenance import asset as maintenance_asset
 from orchestration.observability import metrics
 from orchestration.runs.outcome import Outcome, add_events
-from orchestration.runs.planning import Plan
+from orchestration.runs.planning import RunPlan
 from orchestration.runs.summary import lines_in_words
 from transforms.feed.feed import Feed, Table
 
@@ -86,7 +86,7 @@ def summary_hook(feed: Feed) -> dg.HookDefinition:
     def summary(context: dg.HookContext) -> None:
         if context.op.name != f"report_{feed.name}":
             return
-        outcome = Outcome(Plan(feed, [], [], []))
+        outcome = Outcome(RunPlan(feed, [], [], []))
         logged = context.instance.all_logs(context.run_id, of_type=_READ)
         add_events((one.dagster_event for one in logged if one.dagster_event), outcome)
         for line in lines_in_words(outcome):

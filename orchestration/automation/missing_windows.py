@@ -104,7 +104,7 @@ def _entry(made: dg.AssetMaterialization) -> dg.EventLogEntry:
 AT_ONCE = 50
 """How many windows are stored together: a tick looks at the clock after each such batch."""
 
-SECONDS = 2.0
+TICK_SECONDS = 2.0
 """How long one tick reports at most: Dagster stops a sensor that takes a minute."""
 
 LOOKED_AT = 2_000
@@ -137,7 +137,7 @@ def mark_quiet(
 
     ``landed`` are all windows of which anything is known, in the landing or in bronze.
     """
-    ends = monotonic() + SECONDS
+    ends = monotonic() + TICK_SECONDS
     keys = keys_of(context, feed)
     # Reported last, so that a window is whole once it is there.
     *_, witness = keys

@@ -21,7 +21,7 @@ from orchestration.automation.run_requests import (
 )
 from orchestration.observability.run_tags import name_of, windows_of_run
 from orchestration.runs import planning
-from orchestration.runs.planning import Plan
+from orchestration.runs.planning import RunPlan
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, window_at
@@ -80,14 +80,14 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
     return at_window_end
 
 
-def due_at_end(plan: Plan, ended: str) -> list[str]:
+def due_at_end(plan: RunPlan, ended: str) -> list[str]:
     """The plan's windows up to the one that has ended."""
     due = [window for window in plan.windows if window <= ended]
     # New records of a topic are read by a run of whatever window; their own may be known only then.
     return [ended] if plan.feed.reads_topics and plan.windows and not due else due
 
 
-def nothing_due(plan: Plan, ended: str, due: Sequence[str]) -> str:
+def nothing_due(plan: RunPlan, ended: str, due: Sequence[str]) -> str:
     """Why a tick asks for no run."""
     noun = "record" if plan.feed.reads_topics else "drop"
     looked_at = f"{counted(plan.landed, noun)} in {plan.feed.landing}"

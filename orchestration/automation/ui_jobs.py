@@ -10,11 +10,11 @@ import dagster as dg
 from pydantic import Field
 
 from assets.audit import stored_tables
-from assets.control.choice import Choice
 from assets.control.decisions import Signature, signed
 from assets.feed_assets import markdown_metadata
 from assets.maintenance import repair
 from assets.maintenance.repair import Repaired, bronze_rows, contents_of
+from assets.picked_ids import PickedIds
 from assets.quality.data_docs import build_pages_of, link_to
 from assets.quarantine import words
 from assets.quarantine.records import Quarantine, Records, quarantine_of
@@ -170,7 +170,7 @@ def build_quarantine(feed: Feed, job_of: JobOf) -> dg.JobDefinition:
 def picked(quarantine: Quarantine, form: QuarantineForm) -> Records:
     """The records that the form names."""
     if form.ids:
-        return quarantine.picked(Choice(form.ids))
+        return quarantine.picked(PickedIds(form.ids))
     found = quarantine.open.where(reason=form.all_of_reason)
     if not found:
         what = (
@@ -186,7 +186,7 @@ def listed(quarantine: Quarantine, form: QuarantineForm) -> Done:
     """The records that are named, or those in a state, the open ones by default; nothing is changed."""
     in_any = form.state == ListedState.all
     if form.ids:
-        found = quarantine.picked(Choice(form.ids))
+        found = quarantine.picked(PickedIds(form.ids))
     else:
         state = None if in_any else form.state.value
         found = quarantine.records.where(state=state, reason=form.all_of_reason or None)

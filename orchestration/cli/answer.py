@@ -13,7 +13,7 @@ Facts = dict[str, object]
 
 
 @dataclass(slots=True)
-class Answer:
+class CommandAnswer:
     """What a command says of its feeds. With ``as_json`` its lines are not printed, and its facts are, at the end.
 
     Every feed has ``feed``, ``ok`` and ``errors``, as in the documents of ``weir feeds check``.

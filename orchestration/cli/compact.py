@@ -13,7 +13,7 @@ from assets.gold import tables as gold_tables
 from assets.maintenance.compaction import Compacted, compact_feed
 from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.cli.answer import Answer, Facts
+from orchestration.cli.answer import CommandAnswer, Facts
 from orchestration.cli.options import JSON, Place, in_place_by, of_feeds
 from orchestration.cli.session import choose, reached
 from orchestration.console import say, waiting
@@ -34,7 +34,7 @@ def compact_command(place: Place, only: tuple[str, ...], dry_run: bool, as_json:
     removed from silver; bronze keeps every record. Gold is the same before and after, which is proved before anything
     is removed. An event that arrives later for a compacted part of the history is quarantined with the reason too_late.
     """
-    answer = Answer(as_json)
+    answer = CommandAnswer(as_json)
     check_java()
     chosen = choose(place.feeds, only)
     lake = reached(place.warehouse, chosen, place.executor)
@@ -49,7 +49,7 @@ def compact_command(place: Place, only: tuple[str, ...], dry_run: bool, as_json:
     sys.exit(0 if all(facts["ok"] for facts in answer.feeds.values()) else 1)
 
 
-def compact_one(lake: Lake, feed: Feed, answer: Answer, *, dry_run: bool) -> None:
+def compact_one(lake: Lake, feed: Feed, answer: CommandAnswer, *, dry_run: bool) -> None:
     """Compact the gold tables of one feed, and report on each."""
     tables: list[Facts] = []
     skipped: list[str] = []

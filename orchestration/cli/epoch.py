@@ -15,7 +15,7 @@ from assets.storage.lake import Lake
 from orchestration.cli import session
 from orchestration.cli.options import JSON, WHY, Place, in_place
 from orchestration.console import agrees, put, put_json
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import InvalidKey
 from orchestration.feeds.keys import DeclaredEpoch
 from orchestration.feeds.policies import epoch_from
 from transforms.errors import DecisionRefused
@@ -101,7 +101,7 @@ def open_epoch(
         tables = discovered_tables.tables_of(lake, feed)
     try:
         epoch = epoch_from(declared, feed.window, tables)
-    except Unfit as fault:
+    except InvalidKey as fault:
         raise DecisionRefused(feed.name, str(fault)) from None
     known = decisions.with_recorded(lake, feed)
     if epoch in known.decisions.epochs:

@@ -18,7 +18,7 @@ from orchestration.cli.options import JSON, Place, in_place_by
 from orchestration.console import put_json, put_lines, waiting
 from transforms.errors import UnknownKey
 from transforms.feed.feed import Table
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 
 @click.command("explain")

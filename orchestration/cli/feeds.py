@@ -15,10 +15,9 @@ from assets.landing.probe import Probe, probe_landing
 from assets.wording import counted
 from orchestration.cli.options import FEEDS, JSON
 from orchestration.console import put_json, put_lines, say, waiting
-from orchestration.feeds.faults import FeedFaults
 from orchestration.feeds.load import load_feed, named_files
 from orchestration.sheets import Grid, Sheet
-from transforms.errors import FeedMisdeclared, WeirError
+from transforms.errors import FeedFaults, FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import click
 
 from orchestration.console import complain, put
-from orchestration.observability.alerts import ALERTS, Message, hooks_of, link_of_run
+from orchestration.observability.alert_messages import ALERTS, Message, hooks_of, link_of_run
 
 
 @click.command("notify")

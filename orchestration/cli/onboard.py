@@ -21,7 +21,7 @@ from assets.onboarding.sample import Sample, refuse_empty, sample_landing
 from assets.wording import counted
 from orchestration.cli.options import FEEDS
 from orchestration.console import complain, put_file, say, waiting
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import InvalidKey
 from orchestration.feeds.keys import DeclaredFeed
 from orchestration.feeds.landings import landing_from
 from orchestration.feeds.load import load_feed
@@ -30,10 +30,10 @@ from transforms.addresses import without_credentials
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.near_names import did_you_mean
 from transforms.onboarding.landing_windows import LandingWindows
 from transforms.onboarding.proposal import Entry, Proposal, file_text
 from transforms.onboarding.recognition import Evidence, proposal_of_records
-from transforms.silver.schema_drift import did_you_mean
 
 
 @click.command("onboard")
@@ -200,7 +200,7 @@ def address_of(request: Request) -> Address:
     declared = DeclaredFeed(format="debezium", landing=text)
     try:
         landing = landing_from(declared, Path.cwd())
-    except Unfit as unfit:
+    except InvalidKey as unfit:
         raise FeedMisdeclared("weir onboard", "LANDING", unfit.fault) from None
     written = landing
     if is_folder and not path.is_absolute() and not text.startswith("~"):

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from assets.control.choice import Choice
 from assets.executors.choice import EXECUTORS
+from assets.picked_ids import PickedIds
 
 FEEDS = click.option(
     "--feeds",
@@ -80,10 +80,10 @@ def in_place_by(command: Callable[..., None]) -> Callable[..., None]:
     return in_place(EXECUTOR(command))
 
 
-def with_choice(
+def with_picked_ids(
     all_help: str, reason_help: str = f"{WHY}.", metavar: str | None = None
 ) -> Callable[..., Callable[..., None]]:
-    """A command of a FEED that takes ids, ``--all`` and ``--reason``, which come as one ``choice``."""
+    """A command of a FEED that takes ids, ``--all`` and ``--reason``, which come as one ``picked``."""
 
     def declared(command: Callable[..., None]) -> Callable[..., None]:
         @click.argument("feed")
@@ -93,8 +93,8 @@ def with_choice(
         @in_place
         @wraps(command)
         def chosen(place: Place, feed: str, ids: tuple[str, ...], **others: Any) -> None:
-            choice = Choice(ids, others.pop("everything"), others.pop("reason"))
-            command(place, feed, choice, **others)
+            picked = PickedIds(ids, others.pop("everything"), others.pop("reason"))
+            command(place, feed, picked, **others)
 
         return chosen
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import click
 
-from assets.control.choice import Choice
 from assets.control.decisions import signed
 from assets.maintenance import repair
 from assets.maintenance.repair import bronze_rows, contents_of, current_payload
+from assets.picked_ids import PickedIds
 from assets.quarantine import files, words
 from assets.quarantine.files import Written
 from assets.quarantine.records import Quarantine, QuarantinedRecord, Records, quarantine_of
 from assets.quarantine.words import advice_of, landed_again, shown_in_full
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.options import BY, JSON, WHY, Place, in_place, with_choice
+from orchestration.cli.options import BY, JSON, WHY, Place, in_place, with_picked_ids
 from orchestration.console import put, put_json, put_json_text, put_lines
 
 
@@ -83,7 +83,7 @@ def export_quarantine_command(
     single files to `weir quarantine replay`.
     """
     quarantine = opened(place, feed)
-    chosen = quarantine.picked(Choice(ids)) if ids else quarantine.open
+    chosen = quarantine.picked(PickedIds(ids)) if ids else quarantine.open
     chosen = chosen.where(reason=reason)
     if not chosen:
         put(f"{feed}: no such record is open in quarantine; nothing was written")
@@ -110,13 +110,13 @@ def export_quarantine_command(
 
 
 @quarantine_command.command("replay", short_help="Bring records through their windows once more.")
-@with_choice("All open records, as they are.", metavar="[WHAT]...")
+@with_picked_ids("All open records, as they are.", metavar="[WHAT]...")
 @BY
 @click.option("--later", is_flag=True, help="Only record it: the next `weir run` does the rest.")
 @click.option(
     "--force", is_flag=True, help="Record also a payload that would be quarantined again."
 )
-def replay_quarantine_command(place: Place, feed: str, choice: Choice, **ways: Any) -> None:
+def replay_quarantine_command(place: Place, feed: str, picked: PickedIds, **ways: Any) -> None:
     """Bring records of FEED through their windows once more: repaired files, or records as they are.
 
     WHAT: files or folders of `weir quarantine export`, of which those that you changed are recorded (that needs
@@ -125,13 +125,13 @@ def replay_quarantine_command(place: Place, feed: str, choice: Choice, **ways: A
     """
     from orchestration.cli import quarantine_replay
 
-    sys.exit(quarantine_replay.replay(place, feed, choice, quarantine_replay.Ways(**ways)))
+    sys.exit(quarantine_replay.replay(place, feed, picked, quarantine_replay.Ways(**ways)))
 
 
 @quarantine_command.command("dismiss", short_help="Give up records that nobody can repair.")
-@with_choice("All open records.", f"{WHY}. Needed.")
+@with_picked_ids("All open records.", f"{WHY}. Needed.")
 @BY
-def dismiss_quarantine_command(place: Place, feed: str, choice: Choice, by: str | None) -> None:
+def dismiss_quarantine_command(place: Place, feed: str, picked: PickedIds, by: str | None) -> None:
     """Dismiss the records of FEED with these IDS: nobody will repair them.
 
     They stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts them. If the feed
@@ -139,8 +139,8 @@ def dismiss_quarantine_command(place: Place, feed: str, choice: Choice, by: str 
     enough. All events of a record are dismissed together.
     """
     quarantine = opened(place, feed)
-    signature = signed(quarantine.feed, choice.reason, by)
-    given_up = quarantine.picked(choice)
+    signature = signed(quarantine.feed, picked.reason, by)
+    given_up = quarantine.picked(picked)
     put_lines(repair.dismiss_records(quarantine.lake, quarantine.feed, given_up, signature))
 
 
@@ -202,7 +202,7 @@ def listed(quarantine: Quarantine, found: Records, state: str) -> Iterator[str]:
 def show_record(place: Place, name: str, id: str, *, as_json: bool) -> None:
     """Print all that is known of one record."""
     quarantine = opened(place, name)
-    (record,) = quarantine.picked(Choice([id]))
+    (record,) = quarantine.picked(PickedIds([id]))
     lake, feed = quarantine.lake, quarantine.feed
     row = bronze_rows(lake, feed, [record]).get(record.source_location)
     others = landed_again(lake, feed, record)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assets.control.choice import Choice
 from assets.control.decisions import signed
 from assets.maintenance import repair
 from assets.maintenance.repair import Repaired
+from assets.picked_ids import PickedIds
 from assets.quarantine import files
 from assets.quarantine.records import Quarantine, quarantine_of
 from assets.quarantine.words import record_line
@@ -35,25 +35,25 @@ class Ways:
     force: bool = False
 
 
-def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
+def replay(place: Place, name: str, picked: PickedIds, ways: Ways) -> int:
     """Record what was repaired, run the windows, and say what became of each record.
 
-    ``choice.ids``: ids, files and folders that ``export`` has written. Returns the exit code: 1 where a step or a
+    ``picked.ids``: ids, files and folders that ``export`` has written. Returns the exit code: 1 where a step or a
     blocking check failed, or a record is still in quarantine.
     """
     check_java()
     quarantine = opened(place, name)
     lake, feed = quarantine.lake, quarantine.feed
     # What is no file or folder has to be an id.
-    paths = [Path(one) for one in choice.ids if Path(one).exists()]
-    ids = [one for one in choice.ids if not Path(one).exists()]
+    paths = [Path(one) for one in picked.ids if Path(one).exists()]
+    ids = [one for one in picked.ids if not Path(one).exists()]
     repaired = repaired_files(quarantine, paths)
     chosen = quarantine.records.with_ids({one.record.id for one in repaired})
-    if ids or choice.everything or not paths:
-        as_they_are = quarantine.picked(Choice(ids, choice.everything, choice.reason))
+    if ids or picked.everything or not paths:
+        as_they_are = quarantine.picked(PickedIds(ids, picked.everything, picked.reason))
         chosen = chosen.plus(as_they_are)
     if repaired:
-        signature = signed(feed, choice.reason, ways.by)
+        signature = signed(feed, picked.reason, ways.by)
         changed = repair.repair_records(lake, feed, repaired, signature, unseen=ways.force)
         for one in changed:
             put(f"{feed.name}: recorded: another payload for {record_line(one)}")

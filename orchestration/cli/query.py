@@ -9,7 +9,7 @@ from assets.storage.lake import Lake
 from orchestration.cli import session
 from orchestration.cli.options import WAREHOUSE
 from orchestration.cli.sql import answers, in_duckdb, question
-from orchestration.cli.sql.answers import Answer, print_rows
+from orchestration.cli.sql.answers import QueryAnswer, print_rows
 from orchestration.cli.sql.question import Question
 from orchestration.console import say, waiting
 from orchestration.spark.java import check_java
@@ -21,7 +21,7 @@ from orchestration.spark.java import check_java
 @click.option(
     "--format",
     "style",
-    type=click.Choice(answers.FORMATS),
+    type=click.Choice(answers.STYLES),
     default="table",
     show_default=True,
     help="How the rows are printed.",
@@ -68,7 +68,7 @@ def query(
     asked = question.parsed(sql)
     lake = session.reached(warehouse)
 
-    def show(answer: Answer) -> None:
+    def show(answer: QueryAnswer) -> None:
         if style != "table" or all_columns:
             print_rows(answer, style)
             return
@@ -90,7 +90,7 @@ def query(
         show(in_spark.of_spark(in_spark.answered(lake, asked)))
 
 
-def answered_in_process(lake: Lake, asked: Question) -> Answer | None:
+def answered_in_process(lake: Lake, asked: Question) -> QueryAnswer | None:
     """The answer that DuckDB gives; None where Spark has to answer it."""
     rows = in_duckdb.answered(lake, asked)
     if rows is None:

@@ -11,7 +11,7 @@ from assets.maintenance.rebuild import rebuild_gold, rebuild_silver, windows_of
 from assets.storage import step_faults
 from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.cli.answer import Answer, Facts
+from orchestration.cli.answer import CommandAnswer, Facts
 from orchestration.cli.options import JSON, Place, in_place_by
 from orchestration.cli.session import opened_feeds
 from orchestration.console import say, waiting
@@ -31,7 +31,7 @@ def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
     take in events that were quarantined as too_late. Gold stays as it is until it is replaced, table by table. Run
     nothing else on the feed meanwhile.
     """
-    answer = Answer(as_json)
+    answer = CommandAnswer(as_json)
     (declared,), lake = opened_feeds(place, [feed])
     with waiting(f"rebuilding {feed}"):
         try:
@@ -43,9 +43,9 @@ def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
     sys.exit(code)
 
 
-def rebuild_in(lake: Lake, feed: Feed, answer: Answer | None = None) -> int:
+def rebuild_in(lake: Lake, feed: Feed, answer: CommandAnswer | None = None) -> int:
     """Rebuild one feed in an open warehouse; returns the exit code of ``rebuild``."""
-    answer = answer or Answer()
+    answer = answer or CommandAnswer()
     tables: list[Facts] = []
     windows = windows_of(lake, feed)
     answer.of(feed.name).update(windows=windows, tables=tables)

@@ -12,14 +12,14 @@ import click
 import pyarrow.compute as pc
 
 from assets.control import accounting, decisions
-from assets.control.choice import Choice, Listed
 from assets.gold import held_losses, tables
 from assets.gold.plan import FeedPlan
+from assets.picked_ids import Listed, PickedIds
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.answer import Answer, Facts
-from orchestration.cli.options import JSON, Place, with_choice
+from orchestration.cli.answer import CommandAnswer, Facts
+from orchestration.cli.options import JSON, Place, with_picked_ids
 from transforms.change import HOLD
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Hold, Release
@@ -28,10 +28,10 @@ from transforms.record import SOURCE_LOCATION
 
 
 @click.command("release")
-@with_choice("Let all of them act.")
+@with_picked_ids("Let all of them act.")
 @click.option("--keep", "keeps", is_flag=True, help="Never let them act: gold keeps the rows.")
 @JSON
-def release_command(place: Place, feed: str, choice: Choice, keeps: bool, as_json: bool) -> None:
+def release_command(place: Place, feed: str, picked: PickedIds, keeps: bool, as_json: bool) -> None:
     """List the deletes of FEED that wait, or let those with these IDS act.
 
     With `range_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. So does what
@@ -41,10 +41,10 @@ def release_command(place: Place, feed: str, choice: Choice, keeps: bool, as_jso
     from one record act together.
     """
     declared, lake = session.reached_feed(place, feed)
-    answer = Answer(as_json)
+    answer = CommandAnswer(as_json)
     waiting = [*held(lake, declared), *held_by_gold(lake, declared)]
-    if choice.is_made:
-        done = (keep if keeps else let_act)(lake, declared, choice, waiting, answer)
+    if picked.has_any:
+        done = (keep if keeps else let_act)(lake, declared, picked, waiting, answer)
     else:
         list_held(declared, waiting, answer)
         done = []
@@ -74,7 +74,7 @@ class HeldDelete:
     hold: Hold | None = None
 
 
-def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: Answer) -> None:
+def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: CommandAnswer) -> None:
     """Say which deletes wait, and how they are let through."""
     for delete in waiting:
         at = f" at {delete.event_at:%Y-%m-%d %H:%M:%S}" if delete.event_at else ""
@@ -86,16 +86,16 @@ def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: Answer) -> None
 
 
 def let_act(
-    lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
+    lake: Lake, feed: Feed, picked: PickedIds, waiting: Sequence[HeldDelete], answer: CommandAnswer
 ) -> list[HeldDelete]:
     """Record the decision in an open warehouse, and say so of each delete as soon as it is true; returns them."""
     listed = Listed(feed, "release", "held delete")
-    chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
+    chosen = listed.picked(picked, [(delete.event_id, delete) for delete in waiting])
     now = datetime.now(UTC)
     of_records = of_same_records(waiting, chosen)
     for delete in of_records:
         decision = Release(delete.event_id, delete.windows)
-        decisions.release(lake, feed, decision, now, choice.reason)
+        decisions.release(lake, feed, decision, now, picked.reason)
         answer.line(f"{feed.name}: released: {in_words(feed, delete)}")
     if chosen:
         answer.line(f"The next run lets this act: `weir run --feed {feed.name}`")
@@ -103,11 +103,11 @@ def let_act(
 
 
 def keep(
-    lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
+    lake: Lake, feed: Feed, picked: PickedIds, waiting: Sequence[HeldDelete], answer: CommandAnswer
 ) -> list[HeldDelete]:
     """Record that the chosen deletes never act, so that gold keeps the rows; returns them."""
     listed = Listed(feed, "release", "held delete")
-    chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
+    chosen = listed.picked(picked, [(delete.event_id, delete) for delete in waiting])
     for delete in chosen:
         if delete.hold is None:
             raise DecisionRefused(
@@ -115,7 +115,7 @@ def keep(
                 f"{in_words(feed, delete)}, waits because the feed file says so; it does nothing until it is released",
             )
     holds = [delete.hold.kept for delete in chosen if delete.hold is not None]
-    signed = decisions.Signature(datetime.now(UTC), None, choice.reason)
+    signed = decisions.Signature(datetime.now(UTC), None, picked.reason)
     decisions.hold(lake, feed, holds, signed)
     for delete in chosen:
         answer.line(f"{feed.name}: never acts: {in_words(feed, delete)}")

@@ -12,12 +12,12 @@ from assets.control import ledger
 from assets.storage.lake import Lake
 from assets.wording import counted, nothing_landed
 from orchestration.cli import session
-from orchestration.cli.answer import Answer
+from orchestration.cli.answer import CommandAnswer
 from orchestration.cli.options import JSON, Place, in_place_by, of_feeds
 from orchestration.cli.session import some
 from orchestration.console import say, waiting
 from orchestration.runs import planning, waiting_tables
-from orchestration.runs.planning import AskedWindows, Plan
+from orchestration.runs.planning import AskedWindows, RunPlan
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
 from transforms.feed.windows import first_of, window_at
@@ -48,7 +48,7 @@ def run(place: Place, only: Sequence[str], windows: str | None, as_json: bool = 
 
     Returns the exit code: 0, 1 where a step or a blocking check failed, 2 where a feed could not be planned.
     """
-    answer = Answer(as_json)
+    answer = CommandAnswer(as_json)
     check_java()
     chosen = session.choose(place.feeds, only)
     # Before Spark starts, so that a person who mistypes need not wait for it.
@@ -66,7 +66,7 @@ def run(place: Place, only: Sequence[str], windows: str | None, as_json: bool = 
         # Dagster takes seconds to import: only what is to be run waits for it.
         from orchestration.cli.run_in_dagster import carry_out
 
-        def rest(plan: Plan) -> Plan:
+        def rest(plan: RunPlan) -> RunPlan:
             left = planning.rest(lake, plan)
             report_waiting(left, [*plan.early, *plan.ancient])
             add_plan(answer, left)
@@ -80,7 +80,7 @@ def run(place: Place, only: Sequence[str], windows: str | None, as_json: bool = 
 
 
 def say_nothing_to_do(
-    lake: Lake, place: Place, plans: Sequence[Plan], answer: Answer, *, is_all: bool
+    lake: Lake, place: Place, plans: Sequence[RunPlan], answer: CommandAnswer, *, is_all: bool
 ) -> None:
     """Say of each feed why no run was needed, and what still waits to be declared."""
     answer.lines(nothing_to_do([plan for plan in plans if not is_whole_range(plan)], is_all=is_all))
@@ -96,16 +96,16 @@ def say_nothing_to_do(
 def catch_up_and_plan(
     lake: Lake,
     feeds: Sequence[Feed],
-    answer: Answer | None = None,
+    answer: CommandAnswer | None = None,
     asked: Mapping[str, AskedWindows] | None = None,
-) -> tuple[list[Plan], int]:
+) -> tuple[list[RunPlan], int]:
     """Bring the ledgers up to date and plan what is new, or what is asked for of each feed.
 
     Also returns how many feeds could not be planned: one that cannot be read stops no other.
     """
-    answer = answer or Answer()
+    answer = answer or CommandAnswer()
 
-    def plan(feed: Feed) -> Plan | Exception:
+    def plan(feed: Feed) -> RunPlan | Exception:
         try:
             # A ledger that was lost is written once here, so that not every plan has to read bronze for it.
             ledger.catch_up(lake, feed)
@@ -120,16 +120,16 @@ def catch_up_and_plan(
     for feed, result in zip(feeds, results, strict=True):
         if isinstance(result, Exception):
             answer.error(feed.name, result)
-    plans = [result for result in results if isinstance(result, Plan)]
+    plans = [result for result in results if isinstance(result, RunPlan)]
     return plans, len(results) - len(plans)
 
 
-def is_whole_range(plan: Plan) -> bool:
+def is_whole_range(plan: RunPlan) -> bool:
     """Whether a person has named both ends of the windows, whether they have drops or not."""
     return plan.asked is not None and bool(plan.asked.every)
 
 
-def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
+def nothing_to_do(plans: Sequence[RunPlan], *, is_all: bool = True) -> list[str]:
     """Why there is nothing to do, line by line; ``is_all``: whether every feed could be planned."""
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
@@ -142,14 +142,14 @@ def nothing_to_do(plans: Sequence[Plan], *, is_all: bool = True) -> list[str]:
     return lines
 
 
-def nothing_asked(plan: Plan) -> Iterator[str]:
+def nothing_asked(plan: RunPlan) -> Iterator[str]:
     """A sentence where none of the windows that were asked for has drops, though others have."""
     if plan.asked and not plan.asked.every and plan.landed and not plan.windows:
         newest = f"; the newest that has is {max(plan.finished)}" if plan.finished else ""
         yield f"no window of {plan.asked.text} has drops{newest}"
 
 
-def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
+def report_waiting(plan: RunPlan, reported: Sequence[str] = ()) -> None:
     """Say which objects are not read and why: nothing is left out in silence.
 
     Windows in ``reported`` were named before and are not named again.
@@ -176,7 +176,7 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
         say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")
 
 
-def add_plan(answer: Answer, plan: Plan) -> None:
+def add_plan(answer: CommandAnswer, plan: RunPlan) -> None:
     """Note what a feed's plan leaves alone: beside each other those of a run's first plan and of the rest."""
     facts = answer.of(plan.feed.name)
     left_alone = {

@@ -9,21 +9,25 @@ from pathlib import Path
 
 from assets.quality.suite_faults import faults_of_suites
 from assets.storage.lake import Lake
-from orchestration.cli.answer import Answer, Facts
+from orchestration.cli.answer import CommandAnswer, Facts
 from orchestration.console import say, waiting
 from orchestration.definitions import job_to_gold
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import InvalidKey
 from orchestration.feeds.load import misdeclared
 from orchestration.runs import execution, summary
 from orchestration.runs.history import naming_faults, open_history
 from orchestration.runs.outcome import Outcome, findings_of
-from orchestration.runs.planning import Plan
+from orchestration.runs.planning import RunPlan
 from orchestration.sheets import Sheet
 from transforms.feed.feed import Feed
 
 
 def carry_out(
-    work: Sequence[Plan], lake: Lake, feeds: Path, rest: Callable[[Plan], Plan], answer: Answer
+    work: Sequence[RunPlan],
+    lake: Lake,
+    feeds: Path,
+    rest: Callable[[RunPlan], RunPlan],
+    answer: CommandAnswer,
 ) -> bool:
     """Run the plans, and print the summary or note it in the answer; whether a step or a blocking check failed."""
     refuse_unknown_expectations([plan.feed for plan in work])
@@ -39,7 +43,7 @@ def carry_out(
     return any(outcome.failed for outcome in outcomes)
 
 
-def add_outcome(answer: Answer, lake: Lake, outcome: Outcome, feeds: Path) -> None:
+def add_outcome(answer: CommandAnswer, lake: Lake, outcome: Outcome, feeds: Path) -> None:
     """Note what a feed's run came to; ``feeds`` is the folder of the feed files."""
     facts = answer.of(outcome.plan.feed.name)
     # A topic may have brought windows to light that no plan had.
@@ -78,5 +82,5 @@ def refuse_unknown_expectations(feeds: Sequence[Feed]) -> None:
     for feed in feeds:
         faults = faults_of_suites(feed)
         if faults:
-            unfit = [Unfit(fault.key, fault.fault, fault.known) for fault in faults]
+            unfit = [InvalidKey(fault.key, fault.fault, fault.known) for fault in faults]
             raise misdeclared(Path(faults[0].file), unfit)

@@ -129,8 +129,5 @@ def refuse_unreachable(warehouse: str) -> None:
     try:
         s3_client().list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1)
     except (BotoCoreError, ClientError, ValueError) as error:
-        fault, remedy = fault_and_remedy(error)
         # The cause is left behind: its text may quote what the environment holds.
-        raise UnreadableWarehouse(
-            warehouse, fault, remedy.replace("the feed's landing", "the warehouse")
-        ) from None
+        raise UnreadableWarehouse(warehouse, *fault_and_remedy(error, "the warehouse")) from None

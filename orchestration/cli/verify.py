@@ -14,7 +14,7 @@ from assets.control import decisions, discovered_tables, ledger, progress
 from assets.gold import tables as gold_tables
 from assets.storage.lake import Lake
 from assets.wording import counted
-from orchestration.cli.answer import Answer, Facts
+from orchestration.cli.answer import CommandAnswer, Facts
 from orchestration.cli.options import JSON, Place, in_place_by, of_feeds
 from orchestration.cli.session import opened_feeds, some
 from orchestration.console import say, waiting
@@ -45,7 +45,7 @@ def verify_command(
     bringing all of bronze to gold again. Exits with 0 if every row is the same, with 1 if any differs, and with 2 if
     something cannot be proved now.
     """
-    answer = Answer(as_json)
+    answer = CommandAnswer(as_json)
     chosen, lake = opened_feeds(place, only)
     codes = []
     for feed in chosen:
@@ -58,7 +58,9 @@ def verify_command(
     sys.exit(1 if 1 in codes else max(codes, default=0))
 
 
-def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int, answer: Answer) -> int:
+def verify_one(
+    lake: Lake, feed: Feed, scratch: str | None, seed: int, answer: CommandAnswer
+) -> int:
     """Prove one feed's gold in a temporary warehouse, or in ``scratch``; returns the exit code for it."""
     if reason := not_yet(lake, feed):
         answer.line(f"{feed.name}: not proved: {reason}")
@@ -85,9 +87,11 @@ def not_yet(lake: Lake, feed: Feed) -> str | None:
     return None
 
 
-def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | None = None) -> int:
+def prove(
+    lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: CommandAnswer | None = None
+) -> int:
     """Make one feed's gold again in the scratch warehouse, with a certificate per table; returns the exit code."""
-    answer = answer or Answer()
+    answer = answer or CommandAnswer()
     feed = decisions.with_recorded(lake, feed)
     say(f"{feed.name}: shuffling bronze's records (seed {seed})")
     shuffled = shuffle(lake, scratch, feed, seed)

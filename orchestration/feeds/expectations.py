@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, get_args
 
 from assets.columns import layers
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import InvalidKey
 from transforms.feed.feed import (
     DeclaredExpectation,
     DeclaredSuite,
@@ -17,7 +17,7 @@ from transforms.feed.feed import (
     check_names,
 )
 from transforms.gold import columns as gold
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 SECTION: Final = "expectations"
 _SUITE: Final = ("table", "columns")
@@ -55,7 +55,7 @@ def _suite(layer: SuiteLayer, table: str | None, content: object, file: str) -> 
 
 def _entries(entries: object, column: str | None, key: str) -> Iterator[_Entry]:
     if not isinstance(entries, list) or not (entries or column is None):
-        raise Unfit(key, f"must be a list of expectations, found {entries!r}")
+        raise InvalidKey(key, f"must be a list of expectations, found {entries!r}")
     for number, one in enumerate(entries):
         at = f"{key}.{number}"
         if isinstance(one, str):
@@ -64,32 +64,34 @@ def _entries(entries: object, column: str | None, key: str) -> Iterator[_Entry]:
             ((kind, arguments),) = one.items()
             yield kind, column, _mapping(f"{at}.{kind}", arguments or {}), f"{at}.{kind}"
         else:
-            raise Unfit(at, f"{_SHAPE}, found {one!r}")
+            raise InvalidKey(at, f"{_SHAPE}, found {one!r}")
 
 
 def _expectation(name: str, entry: _Entry) -> DeclaredExpectation:
     kind, column, given, key = entry
     arguments = {key: value for key, value in given.items() if key != "severity"}
     if column is not None and "column" in arguments:
-        raise Unfit(f"{key}.column", f"is said already: it stands under the column {column}")
+        raise InvalidKey(f"{key}.column", f"is said already: it stands under the column {column}")
     severities: tuple[ExpectationSeverity, ...] = get_args(ExpectationSeverity)
     for severity in severities:
         if given.get("severity", "warn") == severity:
             return DeclaredExpectation(name, kind, column, arguments, severity, key)
     fault = f"must be {' or '.join(severities)}, found {given['severity']!r}"
-    raise Unfit(f"{key}.severity", fault)
+    raise InvalidKey(f"{key}.severity", fault)
 
 
 def _mapping(key: str, content: object) -> dict[str, object]:
     if not isinstance(content, dict):
-        raise Unfit(key, f"must be a mapping, with keys of its own, found {content!r}")
+        raise InvalidKey(key, f"must be a mapping, with keys of its own, found {content!r}")
     return content
 
 
 def _refuse_unknown(key: str, given: Collection[str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
-            raise Unfit(f"{key}.{name}", f"is not a known key{did_you_mean(name, known)}", known)
+            raise InvalidKey(
+                f"{key}.{name}", f"is not a known key{did_you_mean(name, known)}", known
+            )
 
 
 def check_suites(feed: Feed) -> None:
@@ -97,7 +99,7 @@ def check_suites(feed: Feed) -> None:
     for suite in feed.suites:
         if suite.table is not None and suite.table not in feed.tables:
             fault = f"is no declared table{did_you_mean(suite.table, feed.tables)}"
-            raise Unfit(f"{SECTION}.{suite.layer}.{suite.table}", fault, [*feed.tables])
+            raise InvalidKey(f"{SECTION}.{suite.layer}.{suite.table}", fault, [*feed.tables])
         columns = _columns(feed, suite)
         for one in suite.expectations:
             if columns is not None and one.kind != "expect_column_to_exist":
@@ -122,4 +124,4 @@ def _check_columns(one: DeclaredExpectation, columns: Sequence[str]) -> None:
     for name in named:
         if name is not None and name not in columns:
             fault = f"{name!r} is no column of the table{did_you_mean(str(name), columns)}"
-            raise Unfit(one.key, fault, columns)
+            raise InvalidKey(one.key, fault, columns)

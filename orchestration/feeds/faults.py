@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from transforms.errors import FeedMisdeclared
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 
-class FeedFaults(FeedMisdeclared):
-    """Several faults of one feed file, ``faults``: all that can be found at once; the rest is the first one's."""
-
-    def __init__(self, faults: Sequence[FeedMisdeclared]) -> None:
-        first = faults[0]
-        super().__init__(first.file, first.key, first.fault, first.known)
-        self.faults = tuple(faults)
-        lines = [f"  {str(fault).removeprefix(f'{first.file}: ')}" for fault in faults]
-        self.args = (f"{first.file}: {len(faults)} faults:", *lines)
-
-
-class Unfit(ValueError):
+class InvalidKey(ValueError):
     """A part of a feed file is not valid: which key, why, as the end of a sentence, and what is known instead."""
 
     def __init__(self, key: str, fault: str, known: Collection[str] = ()) -> None:
@@ -33,7 +21,7 @@ def check_among(
 ) -> None:
     """Refuse a name that is not among the ``known`` ones, with the one that it may be; ``shown``: those to list."""
     if name not in known:
-        raise Unfit(key, f"{name!r} is not among {what}{did_you_mean(name, known)}", shown)
+        raise InvalidKey(key, f"{name!r} is not among {what}{did_you_mean(name, known)}", shown)
 
 
 @contextmanager
@@ -41,5 +29,5 @@ def below(key: str) -> Iterator[None]:
     """Faults in here are of keys below this one."""
     try:
         yield
-    except Unfit as unfit:
-        raise Unfit(f"{key}.{unfit.key}", unfit.fault, unfit.known) from None
+    except InvalidKey as unfit:
+        raise InvalidKey(f"{key}.{unfit.key}", unfit.fault, unfit.known) from None

@@ -8,16 +8,17 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import InvalidKey
 from transforms.feed.feed import (
     CheckSeverity,
+    LossGuard,
     RangeDeletePolicy,
     Snapshots,
     TableNames,
     Unwrapped,
     WindowSize,
 )
-from transforms.silver.schema_drift import did_you_mean, nearest
+from transforms.near_names import did_you_mean, nearest
 
 _Text = Annotated[str, Field(min_length=1)]
 # The YAML of a feed file is read as texts; these are the words of YAML 1.2 for yes and no.
@@ -86,9 +87,9 @@ class DeclaredPolicies(DeclaredTablePolicies):
 class DeclaredLossGuard(_Declared):
     """How many rows one delete may remove at once; what would remove more waits for ``weir release``."""
 
-    share: _Text = "0.5"
+    share: _Text = str(LossGuard().share)
     """It waits where it would remove more than this share of the table's rows; with 1 it never does."""
-    rows: _Text = "100"
+    rows: _Text = str(LossGuard().rows)
     """And at least so many rows."""
 
 
@@ -302,7 +303,7 @@ _WANTED: Final = {
 }
 
 
-def faults_in_shape(error: ValidationError) -> Iterator[Unfit]:
+def faults_in_shape(error: ValidationError) -> Iterator[InvalidKey]:
     """All that pydantic finds; a key that is missing because it is misspelt is one fault, of the misspelt key."""
     every = error.errors()
     misspelt = {
@@ -315,9 +316,9 @@ def faults_in_shape(error: ValidationError) -> Iterator[Unfit]:
         key = ".".join(map(str, path))
         if one["type"] == "extra_forbidden":
             known = _keys_around(path)
-            yield Unfit(key, f"is not a known key{did_you_mean(str(path[-1]), known)}", known)
+            yield InvalidKey(key, f"is not a known key{did_you_mean(str(path[-1]), known)}", known)
         elif one["type"] != "missing" or path not in misspelt:
-            yield Unfit(key, _fault(one))
+            yield InvalidKey(key, _fault(one))
 
 
 def _keys_around(path: Sequence[int | str]) -> list[str]:

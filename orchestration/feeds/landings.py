@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from orchestration.feeds.faults import Unfit
+from orchestration.feeds.faults import InvalidKey
 from orchestration.feeds.keys import DeclaredFeed
 from transforms.addresses import has_credentials, neither
 from transforms.feed.paths import compiled, matches
@@ -34,11 +34,11 @@ def landing_from(declared: DeclaredFeed, folder: Path) -> str:
     if has_credentials(landing):
         # Not quoted, nor any part of it.
         remedy = _KAFKA_CREDENTIALS if address.group(1) == "kafka" else _CREDENTIALS
-        raise Unfit("landing", f"has credentials in it, {_NEVER}: {remedy}")
+        raise InvalidKey("landing", f"has credentials in it, {_NEVER}: {remedy}")
     if address.group(1) == "kafka":
         return _topics(declared)
     if not _S3.fullmatch(landing):
-        raise Unfit("landing", neither(landing, "s3://bucket/prefix/"))
+        raise InvalidKey("landing", neither(landing, "s3://bucket/prefix/"))
     # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
     return landing if landing.endswith("/") else f"{landing}/"
 
@@ -47,14 +47,14 @@ def _topics(declared: DeclaredFeed) -> str:
     landing, known = declared.landing, FORMATS.get(declared.format)
     if known is None or not known.reads_kafka:
         fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
-        raise Unfit("landing", f"{fault}: give an s3:// address or a folder")
+        raise InvalidKey("landing", f"{fault}: give an s3:// address or a folder")
     if not _KAFKA.fullmatch(landing):
         # No broker or topic has an @, and what is before it may be a password.
         shown = "what it has, with an @ in it," if "@" in landing else repr(landing)
         fault = f"{shown} is not kafka://broker:port/topic[,topic]"
-        raise Unfit("landing", fault)
+        raise InvalidKey("landing", fault)
     if declared.files is not None:
-        raise Unfit("files", "is for landings of files, and a topic has none")
+        raise InvalidKey("files", "is for landings of files, and a topic has none")
     return landing
 
 
@@ -66,11 +66,11 @@ def check_window_path(declared: DeclaredFeed) -> None:
         fault = (
             "is for landings of files: records of a topic are in the windows of their timestamps"
         )
-        raise Unfit("window_path", fault)
+        raise InvalidKey("window_path", fault)
     try:
         compiled(declared.window_path)
     except ValueError as fault:
-        raise Unfit("window_path", str(fault)) from None
+        raise InvalidKey("window_path", str(fault)) from None
 
 
 def accepted_losses_from(declared: DeclaredFeed) -> Iterator[tuple[str, int]]:
@@ -78,12 +78,12 @@ def accepted_losses_from(declared: DeclaredFeed) -> Iterator[tuple[str, int]]:
     for name, offset in declared.accept_loss.items():
         key = f"accept_loss.{name}"
         if not declared.landing.startswith("kafka://"):
-            raise Unfit("accept_loss", "is for topics, and this landing is none")
+            raise InvalidKey("accept_loss", "is for topics, and this landing is none")
         topics = declared.landing.rpartition("/")[2].split(",")
         if name.rpartition("/")[0] not in topics or not name.rpartition("/")[2].isdecimal():
-            raise Unfit(key, "is no partition: write <topic>/<number>", topics)
+            raise InvalidKey(key, "is no partition: write <topic>/<number>", topics)
         if not offset.isdecimal():
-            raise Unfit(key, f"{offset!r} is no offset")
+            raise InvalidKey(key, f"{offset!r} is no offset")
         yield name, int(offset)
 
 
@@ -92,4 +92,4 @@ def check_glob(key: str, glob: str | None) -> None:
     try:
         matches("", glob or "")
     except re.error as fault:
-        raise Unfit(key, f"{glob!r} is no glob: {fault}") from None
+        raise InvalidKey(key, f"{glob!r} is no glob: {fault}") from None

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from orchestration.feeds.dgraph import predicates_from, types_from
 from orchestration.feeds.expectations import check_suites, suites_from
-from orchestration.feeds.faults import FeedFaults, Unfit, below
+from orchestration.feeds.faults import InvalidKey, below
 from orchestration.feeds.keys import OBJECTS, DeclaredFeed, faults_in_shape
 from orchestration.feeds.landings import (
     accepted_losses_from,
@@ -34,13 +34,13 @@ from orchestration.feeds.running import running_from, settings_from
 from orchestration.feeds.tables import check_table_name, mask_key, table_from
 from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.yaml_files import FIRST, location_of, locations_in, read_yaml
-from transforms.errors import FeedMisdeclared, TableNameCollision
+from transforms.errors import FeedFaults, FeedMisdeclared, TableNameCollision
 from transforms.feed.decisions import Decisions, Epoch
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import HISTORY, TOMBSTONES, asset_name, gold_name
 from transforms.feed.schema_policies import Policies
 from transforms.formats import FORMATS
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -114,12 +114,12 @@ def load_feed(file: Path) -> Feed:
             return _feed(declared, file, made)
     except ValidationError as error:
         parts.faults.extend(faults_in_shape(error))
-    except Unfit as unfit:
+    except InvalidKey as unfit:
         parts.faults.append(unfit)
     raise misdeclared(file, parts.faults) from None
 
 
-def misdeclared(file: Path, faults: Iterable[Unfit]) -> FeedMisdeclared:
+def misdeclared(file: Path, faults: Iterable[InvalidKey]) -> FeedMisdeclared:
     """The error that names all faults of a file, each with line and column where its key stands in it."""
     locations = locations_in(file)
     found = []
@@ -134,13 +134,13 @@ class _Parts:
     """What the parts of a file come to, and what is wrong in each, so that a person reads all faults at once."""
 
     def __init__(self) -> None:
-        self.faults: list[Unfit] = []
+        self.faults: list[InvalidKey] = []
 
     def made(self, make: Callable[[], Any]) -> Any:
         """The part; None where it is not valid."""
         try:
             return make()
-        except Unfit as unfit:
+        except InvalidKey as unfit:
             self.faults.append(unfit)
             return None
 
@@ -148,15 +148,15 @@ class _Parts:
 def _check_format(content: dict[str, object]) -> None:
     named, known = content.get("format"), sorted(FORMATS)
     if "format" not in content:
-        raise Unfit("format", "is missing", known)
+        raise InvalidKey("format", "is missing", known)
     if not isinstance(named, str):
-        raise Unfit("format", f"must be a text, found {named!r}", known)
+        raise InvalidKey("format", f"must be a text, found {named!r}", known)
     if named not in FORMATS:
-        raise Unfit("format", f"{named!r} is not a format{did_you_mean(named, known)}", known)
+        raise InvalidKey("format", f"{named!r} is not a format{did_you_mean(named, known)}", known)
     own = FORMATS[named].declares
     for key in OBJECTS:
         if key in content and key not in own:
-            raise Unfit(key, f"is no key of a feed of format {named}", own)
+            raise InvalidKey(key, f"is no key of a feed of format {named}", own)
 
 
 def _parts_of(declared: DeclaredFeed, file: Path, parts: _Parts) -> dict[str, Any]:
@@ -229,10 +229,10 @@ def _check_own_keys(declared: DeclaredFeed) -> None:
     known = [name for name, one in FORMATS.items() if one.has_placeholders]
     for key, given in {"unavailable_value": declared.unavailable_value, **of_tables}.items():
         if given is not None and declared.format not in known:
-            raise Unfit(key, f"is for feeds of format {' or '.join(known)}")
+            raise InvalidKey(key, f"is for feeds of format {' or '.join(known)}")
     if declared.unwrapped is not None and not FORMATS[declared.format].may_be_unwrapped:
         known = [name for name, one in FORMATS.items() if one.may_be_unwrapped]
-        raise Unfit("unwrapped", f"is for feeds of format {' or '.join(known)}")
+        raise InvalidKey("unwrapped", f"is for feeds of format {' or '.join(known)}")
 
 
 def _table(declared: DeclaredFeed, name: str) -> Table:
@@ -261,7 +261,7 @@ def _check_gold_names(feed: Feed) -> None:
         for ending in (TOMBSTONES, HISTORY):
             if gold.lower().endswith(ending):
                 fault = f"a gold table's name cannot end with {ending}, as {gold} does"
-                raise Unfit(f"tables.{table}", f"{fault} (see table_names)")
+                raise InvalidKey(f"tables.{table}", f"{fault} (see table_names)")
         # SQL does not tell names apart by case.
         if other := sources.get(gold.lower()):
             raise TableNameCollision(feed.name, gold, (other, table))
@@ -270,5 +270,5 @@ def _check_gold_names(feed: Feed) -> None:
     for table, gold in names.items():
         if other := assets.get(asset_name(gold)):
             fault = f"would be the same asset in Dagster as {other}, {asset_name(gold)}"
-            raise Unfit(f"tables.{table}", fault)
+            raise InvalidKey(f"tables.{table}", fault)
         assets[asset_name(gold)] = table

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from orchestration.feeds.faults import Unfit, check_among
+from orchestration.feeds.faults import InvalidKey, check_among
 from orchestration.feeds.keys import (
     DeclaredCompaction,
     DeclaredEpoch,
@@ -31,7 +31,7 @@ def check_window(key: str, window: str, size: WindowSize) -> None:
     try:
         parse_window(window, size)
     except ValueError as fault:
-        raise Unfit(key, str(fault)) from None
+        raise InvalidKey(key, str(fault)) from None
 
 
 def epoch_from(declared: DeclaredEpoch, size: WindowSize, tables: Collection[str]) -> Epoch:
@@ -52,7 +52,7 @@ def moment(text: str) -> datetime:
     try:
         written = datetime.fromisoformat(text)
     except ValueError:
-        raise Unfit("time", f"{text!r} is no time such as 2026-11-20T03:15:00Z") from None
+        raise InvalidKey("time", f"{text!r} is no time such as 2026-11-20T03:15:00Z") from None
     return written.replace(tzinfo=UTC) if written.tzinfo is None else written.astimezone(UTC)
 
 
@@ -77,7 +77,7 @@ def length_of(key: str, text: str, examples: str, *, least: int = 1) -> timedelt
     """The length of time that stands under a key, of ``least`` hours or more."""
     length = length_from(text)
     if length is None or length < timedelta(hours=least):
-        raise Unfit(key, f"{text!r} is no length of time: write {examples}")
+        raise InvalidKey(key, f"{text!r} is no length of time: write {examples}")
     return length
 
 
@@ -93,19 +93,19 @@ def check_changes(table: Table, size: WindowSize) -> None:
         check_among(f"renamed.{old}", new, "the table's columns", table.source_columns)
         if old in table.source_columns:
             fault = "is declared as a column of its own, so its values are not another's"
-            raise Unfit(f"renamed.{old}", fault)
+            raise InvalidKey(f"renamed.{old}", fault)
     for column, window in table.since.items():
         check_among(f"since.{column}", column, "the table's columns", table.source_columns)
         if column in table.identity:
             fault = "is part of what tells the table's rows apart, so it cannot have come later"
-            raise Unfit(f"since.{column}", fault)
+            raise InvalidKey(f"since.{column}", fault)
         check_window(f"since.{column}", window, size)
     if not table.key and table.policies.add_column == "evolve":
         fault = (
             "evolve needs a key: without one, a row is told apart by its declared columns;"
             " say `schema_changes: {add_column: keep}` for this table, or quarantine or fail"
         )
-        raise Unfit("schema_changes.add_column", fault)
+        raise InvalidKey("schema_changes.add_column", fault)
 
 
 def check_earlier_names(tables: Mapping[str, Table]) -> None:
@@ -114,16 +114,20 @@ def check_earlier_names(tables: Mapping[str, Table]) -> None:
     for name, table in tables.items():
         for old in table.was:
             if old in tables:
-                raise Unfit(f"{name}.was", f"{old!r} is declared as a table of its own")
+                raise InvalidKey(f"{name}.was", f"{old!r} is declared as a table of its own")
             if old in taken:
-                raise Unfit(f"{name}.was", f"{old!r} is an earlier name of {taken[old]} already")
+                raise InvalidKey(
+                    f"{name}.was", f"{old!r} is an earlier name of {taken[old]} already"
+                )
             taken[old] = name
 
 
 def loss_guard_from(declared: DeclaredLossGuard) -> LossGuard:
     """How many rows one delete may remove without being asked."""
     if not _SHARE.fullmatch(declared.share):
-        raise Unfit("loss_guard.share", f"{declared.share!r} is no share from 0 to 1, such as 0.5")
+        raise InvalidKey(
+            "loss_guard.share", f"{declared.share!r} is no share from 0 to 1, such as 0.5"
+        )
     if not _ROWS.fullmatch(declared.rows):
-        raise Unfit("loss_guard.rows", f"{declared.rows!r} is no whole number, such as 100")
+        raise InvalidKey("loss_guard.rows", f"{declared.rows!r} is no whole number, such as 100")
     return LossGuard(float(declared.share), int(declared.rows))

@@ -9,7 +9,7 @@ from typing import Final
 from expectations.feed_rules import known_rules
 from expectations.rule import Rule
 from expectations.silver import IS_FRESH
-from orchestration.feeds.faults import Unfit, below
+from orchestration.feeds.faults import InvalidKey, below
 from orchestration.feeds.keys import (
     DeclaredAutomation,
     DeclaredCheck,
@@ -19,7 +19,7 @@ from orchestration.feeds.keys import (
 )
 from orchestration.feeds.policies import check_window, length_of
 from transforms.feed.feed import Automation, CheckSetting, Described, Freshness, Running
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 _OWNER: Final = re.compile(r"[^@\s:]+@[^@\s]+\.[^@\s]+|team:[A-Za-z0-9_-]+")
 _TAG: Final = re.compile(r"[A-Za-z0-9_.-]{1,63}")
@@ -37,12 +37,12 @@ def running_from(declared: DeclaredFeed) -> Running:
         check_window("start", declared.start, declared.window)
     for owner in declared.owners:
         if not _OWNER.fullmatch(owner):
-            raise Unfit("owners", f"{owner!r} is neither a mail address nor team:<name>")
+            raise InvalidKey("owners", f"{owner!r} is neither a mail address nor team:<name>")
     for name, value in declared.tags.items():
         for text in (name, value):
             if not _TAG.fullmatch(text):
                 fault = f"{text!r} is more than 63 letters, digits and any of _ . -"
-                raise Unfit(f"tags.{name}", fault)
+                raise InvalidKey(f"tags.{name}", fault)
     return Running(
         start=declared.start,
         description=declared.description,
@@ -59,7 +59,7 @@ def _automation(declared: DeclaredAutomation) -> Automation:
     seconds = int(found[1]) * _SECONDS[found[2]] if found else 0
     if not LEAST <= seconds <= MOST:
         fault = f"{declared.look_every!r} is no length of time from 5s to 60m"
-        raise Unfit("automation.look_every", fault)
+        raise InvalidKey("automation.look_every", fault)
     return Automation(
         schedule=declared.schedule == "on",
         sensor=declared.sensor == "on",
@@ -75,7 +75,7 @@ def _freshness(declared: DeclaredFreshness) -> Freshness:
         warn = length_of("freshness.warn", declared.warn, "6h or 2d")
     if warn is not None and warn >= fail:
         fault = f"{declared.warn!r} is no shorter than fail, {declared.fail}: a warning comes first"
-        raise Unfit("freshness.warn", fault)
+        raise InvalidKey("freshness.warn", fault)
     return Freshness(fail, warn)
 
 
@@ -84,7 +84,7 @@ def _described(tables: Mapping[str, DeclaredTable]) -> dict[str, Described]:
         for column in table.descriptions:
             if column not in table.columns:
                 key = f"tables.{name}.descriptions.{column}"
-                raise Unfit(key, "is no column of the table", sorted(table.columns))
+                raise InvalidKey(key, "is no column of the table", sorted(table.columns))
     return {
         name: Described(table.description, table.descriptions)
         for name, table in tables.items()
@@ -101,7 +101,7 @@ def settings_from(
     for name, one in declared.items():
         if name not in known:
             fault = f"is no built-in check{did_you_mean(name, known)}"
-            raise Unfit(f"checks.{name}", fault, sorted(known))
+            raise InvalidKey(f"checks.{name}", fault, sorted(known))
         with below("checks"):
             found[name] = _setting(known[name], one)
     return found
@@ -112,15 +112,15 @@ def _setting(rule: Rule, one: DeclaredCheck) -> CheckSetting:
         fault = (
             "cannot be set: what breaks this rule would make the tables wrong, so it always blocks"
         )
-        raise Unfit(rule.name, fault)
+        raise InvalidKey(rule.name, fault)
     if one.at_most is not None and not _WHOLE.fullmatch(one.at_most):
-        raise Unfit(f"{rule.name}.at_most", f"{one.at_most!r} is no whole number, such as 10")
+        raise InvalidKey(f"{rule.name}.at_most", f"{one.at_most!r} is no whole number, such as 10")
     is_age = rule.name == IS_FRESH.name
     if one.within is not None and not is_age:
-        raise Unfit(f"{rule.name}.within", f"is a key of {IS_FRESH.name} only")
+        raise InvalidKey(f"{rule.name}.within", f"is a key of {IS_FRESH.name} only")
     if is_age and one.at_most is not None:
-        raise Unfit(f"{rule.name}.at_most", "counts nothing here: write within, such as 2h")
+        raise InvalidKey(f"{rule.name}.at_most", "counts nothing here: write within, such as 2h")
     if is_age and one.within is None and one.severity != "off":
-        raise Unfit(rule.name, "needs to know how old is too old: write within, such as 2h")
+        raise InvalidKey(rule.name, "needs to know how old is too old: write within, such as 2h")
     within = length_of(f"{rule.name}.within", one.within, "2h or 1d") if one.within else None
     return CheckSetting(one.severity, int(one.at_most or 0), within)

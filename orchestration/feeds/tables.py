@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from orchestration.feeds.faults import Unfit, check_among
+from orchestration.feeds.faults import InvalidKey, check_among
 from orchestration.feeds.keys import DeclaredTable
 from orchestration.feeds.landings import check_glob
 from orchestration.feeds.policies import policies_from
@@ -20,7 +20,7 @@ from transforms.feed.feed import Table
 from transforms.feed.masks import DROP, HASH, KINDS, SHORTEST_KEY, MaskKey, MaskKind
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 MASK_KEY: Final = "WEIR_MASK_KEY"
 """The setting that holds the secret under which values are hashed."""
@@ -33,15 +33,15 @@ def table_from(name: str, declared: DeclaredTable, usual: Policies) -> Table:
     for column in declared.key:
         if isinstance(column_type(columns[column]), Nested):
             fault = f"{column} is a {columns[column]}, and a key's columns must be of simple types"
-            raise Unfit("key", fault)
+            raise InvalidKey("key", fault)
     order = declared.cdc_columns or list(columns)
     _check_names("cdc_columns", order, columns)
     if missing := [column for column in columns if column not in order]:
         fault = f"leaves out {', '.join(missing)}; it must name every column once"
-        raise Unfit("cdc_columns", fault)
+        raise InvalidKey("cdc_columns", fault)
     check_glob("path", declared.path)
     if declared.history and not declared.key:
-        raise Unfit("history", "is for tables with a key")
+        raise InvalidKey("history", "is for tables with a key")
     table = Table(
         name,
         tuple(declared.key),
@@ -73,11 +73,11 @@ def check_table_name(name: str) -> None:
             "a table's name cannot hold slashes, brackets or control characters, or begin or end"
             " with a blank: table_names makes a folder of it"
         )
-        raise Unfit(f"tables.{name}", fault)
+        raise InvalidKey(f"tables.{name}", fault)
     parts = name.split(".")
     if len(parts) > 3 or not all(parts):
         forms = "table, schema.table or catalog.schema.table"
-        raise Unfit(f"tables.{name}", f"a table's name is {forms} (see table_names)")
+        raise InvalidKey(f"tables.{name}", f"a table's name is {forms} (see table_names)")
 
 
 def columns_from(
@@ -92,18 +92,18 @@ def columns_from(
     for column, type_text in declared.items():
         key = f"{prefix}{column}"
         if column.lower().startswith("_weir_"):
-            raise Unfit(key, "names in _weir_ are Weir's own")
+            raise InvalidKey(key, "names in _weir_ are Weir's own")
         if UNFIT_IN_COLUMN.search(column):
             fault = "a column's name cannot hold blanks or any of ,;{}()=.` in a Delta table"
-            raise Unfit(key, fault)
+            raise InvalidKey(key, fault)
         if twin := written.get(column.lower()):
             fault = f"differs from {twin} only in case, and Spark would take them for one"
-            raise Unfit(key, fault)
+            raise InvalidKey(key, fault)
         written[column.lower()] = column
         try:
             columns[column] = read(type_text)
         except UnknownType as unknown:
-            raise Unfit(key, str(unknown), known) from None
+            raise InvalidKey(key, str(unknown), known) from None
     return columns
 
 
@@ -112,7 +112,7 @@ def _check_names(key: str, names: Iterable[str], columns: Mapping[str, str]) -> 
     for name in names:
         check_among(key, name, "the table's columns", columns, columns)
         if name in seen:
-            raise Unfit(key, f"names {name} twice")
+            raise InvalidKey(key, f"names {name} twice")
         seen.add(name)
 
 
@@ -123,14 +123,16 @@ def _encodings(declared: Mapping[str, str], table: Table) -> dict[str, str]:
         key, encoding = f"encoded.{column}", "".join(text.split()).lower()
         if column in table.renamed:
             fault = f"is an earlier name: say it of {table.renamed[column]}, which holds for both"
-            raise Unfit(key, fault)
+            raise InvalidKey(key, fault)
         if column not in table.columns:
             fault = f"is no column of the table{did_you_mean(column, table.columns)}"
-            raise Unfit(key, fault, table.columns)
+            raise InvalidKey(key, fault, table.columns)
         try:
             check(table.columns[column], encoding)
         except UnfitEncoding as unfit:
-            raise Unfit(key, f"{unfit}{did_you_mean(encoding, unfit.known)}", unfit.known) from None
+            raise InvalidKey(
+                key, f"{unfit}{did_you_mean(encoding, unfit.known)}", unfit.known
+            ) from None
         found[column] = encoding
     return found
 
@@ -140,27 +142,27 @@ def _mask(column: str, word: str, table: Table) -> MaskKind:
     if column in table.renamed:
         now = table.renamed[column]
         fault = f"is an earlier name: mask {now}, and values under both names are masked"
-        raise Unfit(key, fault, () if column in table.columns else table.columns)
+        raise InvalidKey(key, fault, () if column in table.columns else table.columns)
     if column not in table.columns:
         fault = f"is no column of the table{did_you_mean(column, table.columns)}"
-        raise Unfit(key, fault, table.columns)
+        raise InvalidKey(key, fault, table.columns)
     kind = next((one for one in KINDS if one == word), None)
     if kind is None:
-        raise Unfit(key, f"{word!r} is not a mask{did_you_mean(word, KINDS)}", KINDS)
+        raise InvalidKey(key, f"{word!r} is not a mask{did_you_mean(word, KINDS)}", KINDS)
     if kind == HASH and (of := table.columns[column]) != "string":
         fault = f"a hash is a text, and the column is declared as {of}: declare string, or use null or drop"
-        raise Unfit(key, fault)
+        raise InvalidKey(key, fault)
     if kind != HASH and column in table.identity:
         why = "in a table without a key, whose rows all columns tell apart"
         why = "the key's" if table.key else why
         fault = f"the column is {why}, and {word} leaves nothing that tells rows apart: use hash"
-        raise Unfit(key, fault)
+        raise InvalidKey(key, fault)
     if kind == HASH and len(_secret()) < SHORTEST_KEY:
         found = f"has fewer than {SHORTEST_KEY} characters" if _secret() else "is not set"
         fault = (
             f"hash needs a secret of at least {SHORTEST_KEY} characters in the environment variable"
         )
-        raise Unfit(key, f"{fault} {MASK_KEY}, which {found}")
+        raise InvalidKey(key, f"{fault} {MASK_KEY}, which {found}")
     return kind
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orchestration.feeds.faults import Unfit, below, check_among
+from orchestration.feeds.faults import InvalidKey, below, check_among
 from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
 from orchestration.feeds.tables import columns_from
 from transforms.column_types.column_type import UnknownType
@@ -26,7 +26,7 @@ def vertices_from(declared: Mapping[str, DeclaredVertex]) -> dict[str, VertexTyp
         with below(f"vertices.{name}"):
             attributes = _attributes(vertex.attributes)
             if twice := {key for key in vertex.key if vertex.key.count(key) > 1}:
-                raise Unfit("key", f"names {min(twice)} twice")
+                raise InvalidKey("key", f"names {min(twice)} twice")
             defaults = _defaults(vertex.defaults, attributes)
             graphs = _graphs(vertex.graph)
             vertices[name] = VertexType(name, attributes, tuple(vertex.key), defaults, graphs)
@@ -43,7 +43,9 @@ def edges_from(declared: Mapping[str, DeclaredEdge]) -> dict[str, EdgeType]:
             edges[name] = _edge(name, edge)
             if edge.reverse is not None:
                 if edge.reverse in taken:
-                    raise Unfit("reverse", f"{edge.reverse} is the name of an edge type already")
+                    raise InvalidKey(
+                        "reverse", f"{edge.reverse} is the name of an edge type already"
+                    )
                 taken.add(edge.reverse)
     # No two edge types have one gold table: an undirected one has two.
     owners: dict[str, str] = {}
@@ -51,7 +53,9 @@ def edges_from(declared: Mapping[str, DeclaredEdge]) -> dict[str, EdgeType]:
         for table in stored_in(made):
             owner = owners.setdefault(table, name)
             if owner != name:
-                raise Unfit(f"edges.{name}", f"{table} would be the gold table of {owner}, too")
+                raise InvalidKey(
+                    f"edges.{name}", f"{table} would be the gold table of {owner}, too"
+                )
     return edges
 
 
@@ -65,7 +69,7 @@ def _edge(name: str, edge: DeclaredEdge) -> EdgeType:
         _check_name("reverse", edge.reverse)
         if not edge.directed:
             fault = "is for directed edges; the two directions of an undirected one are one type"
-            raise Unfit("reverse", fault)
+            raise InvalidKey("reverse", fault)
     return EdgeType(
         name,
         tuple(edge.sources),
@@ -84,9 +88,9 @@ def baseline_from(declared: Mapping[str, str]) -> dict[str, int]:
     for partition, tid in declared.items():
         key = f"baseline.{partition}"
         if not re.fullmatch(r"[1-9]\d{0,17}", partition):
-            raise Unfit(key, "a partition is a number from 1 on")
+            raise InvalidKey(key, "a partition is a number from 1 on")
         if not re.fullmatch(r"\d{1,18}", tid):
-            raise Unfit(key, f"{tid!r} is no tid: the LastTid of the backup's metadata")
+            raise InvalidKey(key, f"{tid!r} is no tid: the LastTid of the backup's metadata")
     return {partition: int(tid) for partition, tid in declared.items()}
 
 
@@ -97,7 +101,7 @@ def _attributes(declared: Mapping[str, str]) -> dict[str, str]:
             # The messages' attributes of these names get the other ones, on vertices and edges alike.
             if name.lower() in OWN_COLUMNS:
                 fault = "is the name of a column that gold has anyway: declare it as content_"
-                raise Unfit(name, f"{fault}{name}")
+                raise InvalidKey(name, f"{fault}{name}")
     return attributes
 
 
@@ -105,7 +109,7 @@ def _graphs(declared: Sequence[str]) -> tuple[str, ...]:
     for name in declared:
         _check_name("graph", name)
     if len(declared) > 1 and GLOBAL in declared:
-        raise Unfit("graph", "a GLOBAL type is one for all graphs: name that alone")
+        raise InvalidKey("graph", "a GLOBAL type is one for all graphs: name that alone")
     return tuple(declared)
 
 
@@ -115,14 +119,14 @@ def _defaults(declared: Mapping[str, str], attributes: Mapping[str, str]) -> dic
         check_among("defaults", name, "the type's attributes", attributes, attributes)
         canonical = column_type(attributes[name]).judge(text)
         if canonical is None:
-            raise Unfit(f"defaults.{name}", f"{text!r} is no {attributes[name]}")
+            raise InvalidKey(f"defaults.{name}", f"{text!r} is no {attributes[name]}")
         found[name] = canonical
     return found
 
 
 def _check_name(key: str, name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise Unfit(key, f"{name!r} is no name: letters, digits and _")
+        raise InvalidKey(key, f"{name!r} is no name: letters, digits and _")
 
 
 ATTRIBUTE_TYPES: Final = (

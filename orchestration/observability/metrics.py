@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from assets.control import run_history
-from assets.control.asset import is_blocked
 from assets.control.run_history import EndedRun, TableSize
+from assets.quality.checks import fails_run
 from assets.storage.lake import Lake, Layer
 from orchestration.observability.run_tags import windows_of_run
 from orchestration.observability.stored_text import store_text
@@ -98,7 +98,7 @@ def _checks(instance: dg.DagsterInstance, run: str) -> dict[str, int]:
         if event is None:
             continue
         found = event.asset_check_evaluation_data
-        counts["failed" if is_blocked(found) else "passed" if found.passed else "warned"] += 1
+        counts["failed" if fails_run(found) else "passed" if found.passed else "warned"] += 1
     return dict(counts)
 
 

@@ -20,7 +20,7 @@ from orchestration.observability.run_tags import RANGE, tags_of
 from orchestration.runs import history, planning
 from orchestration.runs.history import OF_LOCATION, kept_open
 from orchestration.runs.outcome import Outcome, gather
-from orchestration.runs.planning import Plan, bounded
+from orchestration.runs.planning import RunPlan, bounded
 from orchestration.runs.summary import IN_ALL
 from transforms.feed.feed import Feed
 
@@ -33,11 +33,11 @@ JobOf = Callable[[Feed, Lake, Mapping[str, dg.LoggerDefinition]], dg.JobDefiniti
 
 
 def run_plans(
-    plans: Sequence[Plan],
+    plans: Sequence[RunPlan],
     lake: Lake,
     instance: dg.DagsterInstance,
     job_of: JobOf,
-    rest: Callable[[Plan], Plan] | None = None,
+    rest: Callable[[RunPlan], RunPlan] | None = None,
 ) -> list[Outcome]:
     """Run every plan, each in one Dagster run; a failed feed does not stop the others, and a signal stops all.
 
@@ -45,7 +45,7 @@ def run_plans(
     only reading has brought to light.
     """
 
-    def run(plan: Plan, outcome: Outcome) -> None:
+    def run(plan: RunPlan, outcome: Outcome) -> None:
         if plan.windows:
             # The job has the plan's windows alone: Dagster stores two events for each asset and window of a range.
             running = replace(plan.feed.running, windows=tuple(plan.windows))
@@ -73,7 +73,7 @@ def run_plans(
 
 
 def run_windows(
-    plan: Plan, outcome: Outcome, job: dg.JobDefinition, instance: dg.DagsterInstance
+    plan: RunPlan, outcome: Outcome, job: dg.JobDefinition, instance: dg.DagsterInstance
 ) -> None:
     """Run the plan's windows in one Dagster run, and add to the outcome what comes of it."""
     first, last = plan.windows[0], plan.windows[-1]

@@ -10,10 +10,10 @@ from typing import Final
 import dagster as dg
 from dagster._core.execution.plan.objects import ErrorSource
 
-from assets.control.asset import is_blocked
 from assets.feed_assets import table_name_of
-from orchestration.observability.alerts import CheckFinding
-from orchestration.runs.planning import Plan
+from assets.quality.checks import fails_run
+from orchestration.observability.alert_messages import CheckFinding
+from orchestration.runs.planning import RunPlan
 from transforms.display import hanging
 from transforms.errors import TablesFailed
 
@@ -22,7 +22,7 @@ from transforms.errors import TablesFailed
 class Outcome:
     """The outcome of one feed's run: metadata by asset and window, check results, and the errors that ended it."""
 
-    plan: Plan
+    plan: RunPlan
     metadata: list[tuple[tuple[str, ...], Mapping[str, object]]] = field(default_factory=list)
     checks: list[dg.AssetCheckEvaluation] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """True where a step raised or a blocking check failed."""
-        return bool(self.errors) or any(is_blocked(check) for check in self.checks)
+        return bool(self.errors) or any(fails_run(check) for check in self.checks)
 
 
 def findings_of(checks: Iterable[dg.AssetCheckEvaluation]) -> list[CheckFinding]:
@@ -44,7 +44,7 @@ def findings_of(checks: Iterable[dg.AssetCheckEvaluation]) -> list[CheckFinding]
         CheckFinding(
             table_name_of(check.asset_key.path),
             check.check_name,
-            "failed" if is_blocked(check) else "warning",
+            "failed" if fails_run(check) else "warning",
             check.description or "",
         )
         for check in checks

@@ -39,7 +39,7 @@ class AskedWindows:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """The windows of one feed that a run has to do, and what it leaves alone.
 
     - ``early``: windows that have not begun yet, by the date in their objects' paths; they wait.
@@ -68,7 +68,7 @@ class Plan:
         return sorted({*(self.asked.every if self.asked else ())}.difference(self.windows))
 
 
-def bounded(feed: Feed, windows: Iterable[str], left_out: Sequence[str] = ()) -> Plan:
+def bounded(feed: Feed, windows: Iterable[str], left_out: Sequence[str] = ()) -> RunPlan:
     """A plan of those windows that are partitions of the feed: from its start on, up to the one that is open now."""
     windows, now = sorted(windows), datetime.now(UTC)
     first = first_of(feed)
@@ -78,7 +78,7 @@ def bounded(feed: Feed, windows: Iterable[str], left_out: Sequence[str] = ()) ->
     ancient = [window for window in begun if parse_window(window, feed.window) < first]
     left = set(ancient)
     inside = [window for window in begun if window not in left]
-    return Plan(feed, inside, early, list(left_out), ancient)
+    return RunPlan(feed, inside, early, list(left_out), ancient)
 
 
 # The windows that a person asks for with ``--windows``: one, a day, a range, an open one, or the last of them.
@@ -173,11 +173,11 @@ def asked(feed: Feed, text: str) -> AskedWindows:
     return found
 
 
-def of_asked(lake: Lake, feed: Feed, windows: AskedWindows) -> Plan:
+def of_asked(lake: Lake, feed: Feed, windows: AskedWindows) -> RunPlan:
     """A plan of those windows that a person names and that have drops: the others need no run."""
     if windows.every:
         with_drops = _with_drops(lake, feed, {*windows.every})
-        return Plan(feed, sorted(with_drops), [], [], asked=windows)
+        return RunPlan(feed, sorted(with_drops), [], [], asked=windows)
     found = due(lake, feed)
     with_drops = found.finished.union(found.windows)
     chosen = sorted(window for window in with_drops if windows.has(window))
@@ -202,13 +202,13 @@ def _with_drops(lake: Lake, feed: Feed, asked: Set[str]) -> Set[str]:
     return asked & found
 
 
-def due(lake: Lake, feed: Feed) -> Plan:
+def due(lake: Lake, feed: Feed) -> RunPlan:
     """The windows with something new, and those that an earlier run did not finish."""
     offsets = ledger.read_offsets(lake, feed) if feed.reads_topics else {}
     return _due(lake, feed, ledger.read_objects(lake, feed), offsets)
 
 
-def due_as_noted(lake: Lake, feed: Feed) -> Plan:
+def due_as_noted(lake: Lake, feed: Feed) -> RunPlan:
     """``due`` in less time, from the ledger alone: what bronze has and its ledger does not is taken for new."""
     offsets = ledger.offsets_in(ledger.noted_contents(lake, feed)) if feed.reads_topics else {}
     return _due(lake, feed, ledger.noted_objects(lake, feed), offsets)
@@ -216,7 +216,7 @@ def due_as_noted(lake: Lake, feed: Feed) -> Plan:
 
 def _due(
     lake: Lake, feed: Feed, known: Sequence[ReadObject], offsets: Mapping[tuple[str, str], ReadUpTo]
-) -> Plan:
+) -> RunPlan:
     ledger.refuse_other_size(feed, (drop.window for drop in known))
     unfinished = progress.unfinished(lake, feed, known)
     if feed.reads_topics:
@@ -231,7 +231,7 @@ def _due(
 
 def _due_of_topics(
     feed: Feed, unfinished: Sequence[str], read: Mapping[tuple[str, str], ReadUpTo], records: int
-) -> Plan:
+) -> RunPlan:
     """``_due`` for a feed of topics: the windows that a short look at the new records finds.
 
     A run of any window reads all new records; ``rest`` gives the windows that the look did not find.
@@ -255,11 +255,11 @@ def _due_of_topics(
     )
 
 
-def rest(lake: Lake, plan: Plan) -> Plan:
+def rest(lake: Lake, plan: RunPlan) -> RunPlan:
     """What is left after a plan of topics was run: the windows that only its reading has brought to light."""
     feed = plan.feed
     if not feed.reads_topics:
-        return Plan(feed, [], [], [])
+        return RunPlan(feed, [], [], [])
     left = progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     windows = {*left}.difference(plan.windows)
     # Where a person has named windows, no other is run.

@@ -10,10 +10,10 @@ from typing import Final
 
 import dagster as dg
 
-from assets.control.asset import is_blocked
 from assets.executors.choice import EXECUTOR, IN_PROCESS, SPARK
 from assets.feed_assets import table_name_of
 from assets.gold.range_deletes import RangeDeleteEffect, effect_lines
+from assets.quality.checks import fails_run
 from assets.storage.lake import Lake
 from assets.wording import counted
 from expectations import feed_rules
@@ -118,7 +118,7 @@ def _has_stopped_gold(outcome: Outcome) -> bool:
     return any(
         check.check_name in blocking and check.asset_key.path[0] == "silver"
         for check in outcome.checks
-        if is_blocked(check)
+        if fails_run(check)
     )
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assets.silver.checks import lines_to_paste
+from assets.silver.undeclared_tables import lines_to_paste
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver.schema_drift import nearest
+from transforms.near_names import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from orchestration.spark.settings import (
     socket_folder,
     stay_on_this_machine,
 )
-from transforms.errors import WeirError
+from transforms.errors import ClusterAway
 
 _STARTS_ONCE = Lock()
 
@@ -69,18 +69,6 @@ class WeirSpark(LazyPySparkResource):
 
 
 # A session on a cluster that does not answer: Spark says so in Java's words, more than a minute later.
-
-
-class ClusterAway(WeirError):
-    """No session could be started on the cluster that ``WEIR_SPARK_MASTER`` names."""
-
-    def __init__(self, master: str) -> None:
-        super().__init__(
-            f"no session could be started on {master}: nobody answers there, or the cluster does not let this session "
-            "in. See that WEIR_SPARK_MASTER is right and that its master runs; where it asks for a secret "
-            "(spark.authenticate), see that spark-defaults.conf in the folder of SPARK_CONF_DIR has the same one. "
-            "Nothing was read or written."
-        )
 
 
 def started(settings: Mapping[str, Any]) -> SparkSession:

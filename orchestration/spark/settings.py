@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 from assets.landing.landings import open_landing
 from assets.storage.lake import Lake
+from assets.storage.patience import ATTEMPTS, CONNECT_SECONDS
 from orchestration.spark.on_first_use import SparkOnFirstUse
 from transforms.addresses import has_credentials, is_address, neither
 from transforms.errors import SettingMisdeclared, UnreadableLanding
@@ -166,11 +167,10 @@ def stay_on_this_machine(environment: MutableMapping[str, str]) -> None:
 
 def s3a_config(environment: Mapping[str, str]) -> dict[str, str]:
     """Hadoop's S3A settings from the usual AWS variables, for a warehouse on S3."""
-    # A store that does not answer is reported within seconds; what fails later is tried again a few times.
     settings = {
-        "spark.hadoop.fs.s3a.connection.establish.timeout": "5s",
-        "spark.hadoop.fs.s3a.attempts.maximum": "3",
-        "spark.hadoop.fs.s3a.retry.limit": "3",
+        "spark.hadoop.fs.s3a.connection.establish.timeout": f"{CONNECT_SECONDS}s",
+        "spark.hadoop.fs.s3a.attempts.maximum": str(ATTEMPTS),
+        "spark.hadoop.fs.s3a.retry.limit": str(ATTEMPTS - 1),
     }
     name = "AWS_ENDPOINT_URL_S3" if environment.get("AWS_ENDPOINT_URL_S3") else "AWS_ENDPOINT_URL"
     if endpoint := environment.get(name):

@@ -189,7 +189,7 @@ def test_an_unreadable_landing_stops_with_what_to_set_and_writes_nothing(
     with pytest.raises(UnreadableLanding, match=said):
         bring(lake, feed, ["2025-11-20T03"])
     assert not lake.table(Layer.BRONZE, "zoo").exists()
-    assert [*Path(lake.warehouse).glob("*/*")] == [Path(lake.warehouse, ".locks", "bronze.zoo")]
+    assert [*Path(lake.warehouse).glob("*/*")] == [Path(lake.warehouse, "_locks", "bronze.zoo")]
 
 
 def test_an_unknown_header_stops_before_anything_is_written(lake: Lake, folder: Path) -> None:

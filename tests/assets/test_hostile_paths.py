@@ -18,7 +18,7 @@ from assets.quarantine.files import SIDECAR, Written, read_back, write_out
 from assets.quarantine.records import QuarantinedRecord
 from assets.storage import delta_rs, locks
 from assets.storage.lake import Lake, Layer
-from assets.storage.leases import LEASES
+from assets.storage.leases import LOCKS
 from expectations.validation_results import ResultPlace
 from orchestration.cli.onboard import Request, address_of
 from orchestration.resources import lake_of
@@ -115,8 +115,7 @@ def test_locks_are_taken_where_names_are_hostile(tmp_path: Path) -> None:
             pass
     assert len(some) > 20
     assert [*tmp_path.iterdir()] == [tmp_path / "lake"]
-    assert {one.parent.name for one in tmp_path.rglob("*") if one.is_file()} == {locks.LOCKS}
-    assert LEASES != locks.LOCKS
+    assert {one.parent.name for one in tmp_path.rglob("*") if one.is_file()} == {LOCKS}
 
 
 @given(names, st.sampled_from(["hour", "day"]))

@@ -23,13 +23,15 @@ from assets.gold import apply
 from assets.maintenance import rebuild
 from assets.silver import derive
 from assets.storage.lake import Lake, Layer
-from assets.storage.locks import LOCKS, NoLocks, writing
+from assets.storage.leases import LOCKS
+from assets.storage.locks import writing
 from assets.storage.store_faults import in_words
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from orchestration.spark.settings import warehouse_uri
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import (
+    NoLocks,
     SettingMisdeclared,
     TableBusy,
     UnwritableWarehouse,

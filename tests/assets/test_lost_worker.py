@@ -13,8 +13,8 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.executors.choice import SPARK
-from assets.executors.task_errors import WorkerLost
 from assets.storage.lake import Lake, Layer
+from transforms.errors import WorkerLost
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import DEFAULT_LIMITS, Limits, Record

@@ -8,10 +8,10 @@ import dagster as dg
 import pytest
 from pyspark.errors import PySparkException
 
-from assets import feed_assets
-from assets.executors.task_errors import WorkerLost, raise_clearly
-from assets.feed_assets import retried, seconds_to_wait
+from assets import retries
+from assets.executors.spark_errors import raise_clearly
 from assets.landing.landings import open_landing
+from assets.retries import retried, seconds_to_wait
 from assets.storage import step_faults
 from assets.storage.step_faults import passes
 from transforms.errors import (
@@ -23,6 +23,7 @@ from transforms.errors import (
     WarehouseFailed,
     WarehouseFull,
     WeirError,
+    WorkerLost,
 )
 from transforms.feed.feed import Feed
 from transforms.task_errors import TaskFailed
@@ -76,7 +77,7 @@ def test_what_passes_is_tried_again_and_what_does_not_is_not(*, is_generator: bo
 def test_a_table_that_a_machine_has_is_waited_for_until_its_lease_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(feed_assets, "WAITS", (3.0, 9.0, 27.0))
+    monkeypatch.setattr(retries, "WAITS", (3.0, 9.0, 27.0))
     assert [seconds_to_wait(TableBusy("silver.shop"), done) for done in range(3)] == [3, 9, 27]
     held = TableBusy("gold.shop.a", "process 1 on etl-2 has it", 52.0)
     assert [seconds_to_wait(held, done) for done in range(3)] == [53, 53, 53]

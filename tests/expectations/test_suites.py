@@ -16,7 +16,7 @@ import pytest
 from expectations import silver, suites
 from expectations.feed_rules import as_set, known_rules, silver_rules
 from expectations.rule import judge
-from expectations.suites import BY_VALUE, Answer, Rows, ask, fault_of, typed_arguments
+from expectations.suites import BY_VALUE, ExpectationAnswer, Rows, ask, fault_of, typed_arguments
 from transforms.feed.feed import CheckSetting, DeclaredExpectation, Feed
 from transforms.formats import FORMATS
 
@@ -51,7 +51,7 @@ def expectation(
     return DeclaredExpectation(kind, kind, column, arguments, severity, "expectations")  # type: ignore[arg-type]
 
 
-def answer(one: DeclaredExpectation) -> Answer:
+def answer(one: DeclaredExpectation) -> ExpectationAnswer:
     assert fault_of(one, TYPES) is None
     (found,), _ = ask("zoo", [one], Rows(FRAME, False, TYPES, ["id"]))
     assert found.error is None

@@ -18,7 +18,7 @@ from typing import Final
 import pytest
 
 from assets.storage.lake import Layer
-from assets.storage.leases import LEASES
+from assets.storage.leases import LOCKS
 from bench.made import drops, row
 from bench.made.changes import drawn
 from tests.faults.drawn import SEED
@@ -156,7 +156,7 @@ def test_a_run_that_stood_still_or_died_while_another_took_over_doubles_and_lose
 
 def wait_for_lease(site: Site, run: Run, warehouse: str, layer: str) -> None:
     """Wait until a run has a lease on one of the layer's tables."""
-    client, prefix = site.store.client(), f"{warehouse}/{LEASES}/{layer}."
+    client, prefix = site.store.client(), f"{warehouse}/{LOCKS}/{layer}."
     deadline = time.monotonic() + PATIENCE
     while not client.list_objects_v2(Bucket=BUCKET, Prefix=prefix).get("KeyCount"):
         assert run.process.poll() is None, run.said

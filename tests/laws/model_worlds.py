@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from assets.gold.plan import plan_of
 from assets.maintenance import compaction
-from assets.maintenance.plan import Plan
+from assets.maintenance.plan import CompactionPlan
 from assets.storage.lake import Lake, Layer
 from tests.laws.drawn import model_histories
 from tests.laws.oracle.event import Event, Key, LogPosition, event_id
@@ -29,7 +29,7 @@ from transforms.feed.feed import Feed, Table
 def compact(lake: Lake, feed: Feed, compaction_watermark: LogPosition) -> None:
     """Compact every table of the feed up to this position, whatever the feed says of retention."""
     for name, table in feed.tables.items():
-        plan = Plan(None, CompactionWatermark(compaction_watermark), ())
+        plan = CompactionPlan(None, CompactionWatermark(compaction_watermark), ())
         compaction.with_history(lake, plan_of(lake, feed, table, name, []), plan, dry_run=False)
 
 

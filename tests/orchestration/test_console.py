@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 
 from orchestration import console
 from orchestration.cli.main import main
-from orchestration.cli.sql.answers import Answer, print_rows
+from orchestration.cli.sql.answers import QueryAnswer, print_rows
 from orchestration.sheets import Grid, Sheet
 from tests.support.hostile_names import AT_A_TERMINAL, names
 from transforms.errors import FeedMisdeclared, TablesFailed, UnknownKey, WeirError
@@ -87,7 +87,7 @@ def test_a_table_keeps_its_rows(
 def test_an_answer_is_faithful_in_a_file_and_visible_at_a_terminal(
     terminal: tuple[TextIO, Callable[[], str]], value: str
 ) -> None:
-    answer = Answer(
+    answer = QueryAnswer(
         [value],
         lambda: iter([[value]]),
         lambda: iter([json.dumps({"a": value}, ensure_ascii=False)]),

@@ -13,7 +13,7 @@ from assets.control.run_history import EndedRun
 from orchestration.cli.main import main
 from orchestration.feeds.load import load_feeds
 from orchestration.observability import metrics
-from orchestration.observability.alerts import Message, hooks_of, link_of_run
+from orchestration.observability.alert_messages import Message, hooks_of, link_of_run
 from orchestration.observability.report import html_page
 from orchestration.resources import Deployment, lake_of
 from orchestration.spark.jars import _reason

@@ -16,9 +16,8 @@ from orchestration.observability.run_tags import windows_of_run
 from orchestration.resources import lake_of
 from tests.services.kafka import Broker, Sent
 from tests.support.onboarded import onboarded
-from transforms.errors import LandingAway, UnreadableLanding
+from transforms.errors import FormatUnclear, LandingAway, UnreadableLanding
 from transforms.feed.feed import Feed
-from transforms.onboarding.recognition import FormatUnclear
 
 pytestmark = pytest.mark.services
 
@@ -111,7 +110,7 @@ def test_a_look_is_bounded_and_goes_on_where_it_stopped(
     broker.create("much")
     broker.send("much", [Sent(b"x", at=THREE + n * HOUR) for n in range(3)])
     feed = feed_of(broker.address, "much")
-    monkeypatch.setattr(kafka, "SECONDS", 0.0)
+    monkeypatch.setattr(kafka, "LOOK_SECONDS", 0.0)
     windows, offsets, _ = kafka.new_windows(feed, {})
     assert (windows, [*offsets.values()]) == (set(), [0])
     monkeypatch.undo()

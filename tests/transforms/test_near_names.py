@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.silver.schema_drift import nearest
+from transforms.near_names import nearest
 
 
 @pytest.mark.parametrize(

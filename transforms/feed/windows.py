@@ -15,7 +15,7 @@ from transforms.feed.paths import date_in_path, date_of_folder
 FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 """When the first window begins: no run does an earlier one."""
 
-FORMATS: dict[WindowSize, str] = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d"}
+TIME_FORMATS: dict[WindowSize, str] = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d"}
 _SHAPES = {
     "hour": re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}", re.ASCII),
     "day": re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII),
@@ -63,7 +63,7 @@ def bounds(feed: Feed, now: datetime) -> tuple[str, str]:
 
 def window_at(moment: datetime, size: WindowSize) -> str:
     """The window that a moment, in UTC, is in."""
-    return moment.strftime(FORMATS[size])
+    return moment.strftime(TIME_FORMATS[size])
 
 
 def _in_utc(moment: datetime) -> datetime:
@@ -75,9 +75,9 @@ def parse_window(text: str, size: WindowSize) -> datetime:
     try:
         if not _SHAPES[size].fullmatch(text):
             raise ValueError
-        return datetime.strptime(text, FORMATS[size]).replace(tzinfo=UTC)
+        return datetime.strptime(text, TIME_FORMATS[size]).replace(tzinfo=UTC)
     except ValueError:
-        example = datetime(2026, 11, 20, 3, tzinfo=UTC).strftime(FORMATS[size])
+        example = datetime(2026, 11, 20, 3, tzinfo=UTC).strftime(TIME_FORMATS[size])
         raise ValueError(
             f"{text!r} is no window of one {size}; expected the form {example}"
         ) from None
@@ -90,14 +90,14 @@ def day_of(window: str) -> str:
 
 def next_window(window: str, size: WindowSize) -> str:
     """The window that begins where this one ends."""
-    return (parse_window(window, size) + STEPS[size]).strftime(FORMATS[size])
+    return (parse_window(window, size) + STEPS[size]).strftime(TIME_FORMATS[size])
 
 
 def windows_between(first: str, last: str, size: WindowSize) -> list[str]:
     """Every window from the first to the last, both included; none if the last comes before the first."""
     begin, end = parse_window(first, size), parse_window(last, size)
     steps = (end - begin) // STEPS[size]
-    return [(begin + step * STEPS[size]).strftime(FORMATS[size]) for step in range(steps + 1)]
+    return [(begin + step * STEPS[size]).strftime(TIME_FORMATS[size]) for step in range(steps + 1)]
 
 
 def contiguous_ranges(windows: Iterable[str], size: WindowSize) -> list[tuple[str, str]]:

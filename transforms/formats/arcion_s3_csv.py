@@ -30,9 +30,9 @@ from transforms.families.kafka_records import bare_message
 from transforms.fault import Fault
 from transforms.feed.feed import Feed, Table
 from transforms.feed.paths import table_of_object
-from transforms.onboarding.evidence import inferred_type
 from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled, records_in
 from transforms.onboarding.tables import proposal_of_tables, tables_seen, with_parts
+from transforms.onboarding.types_and_keys import inferred_type
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import csv_records
 from transforms.records.csv_records import DOUBLING_FIELD, MIXED_FIELD, role_of

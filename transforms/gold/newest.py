@@ -1,9 +1,9 @@
 """Keys whose newest change alone decides what they are, picked out by comparing columns, a batch at a time.
 
 Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest gives
-the whole row, the others do not matter. Where all of them are older than gold's reset position, or the newest is
-gold's own last change, the row stays as it is. Nor does a range delete matter below either of them. All other keys go
-to the fold (``stages``). The result is the same as if all went there, only sooner: a law holds the two equal.
+the whole row, the others do not matter, and neither do range deletes that are older than that newest change. Where all
+of them are older than gold's reset position, or the newest is gold's own last change, the row stays as it is. All other
+keys go to the fold (``stages``). The result is the same as if all went there, only sooner: a law holds the two equal.
 """
 
 from __future__ import annotations

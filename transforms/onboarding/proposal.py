@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from transforms.display import in_yaml, one_line
+from transforms.display import one_line, yaml_scalar
 from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
@@ -81,9 +80,6 @@ Propose: TypeAlias = Callable[[Feed, Sequence[Sampled]], Proposal]
 """What a feed of the format should declare, by a sample of its records and events."""
 
 
-_PLAIN: Final = re.compile(r"[A-Za-z_*./][A-Za-z0-9_./:+-]*|[0-9]+")
-# In YAML 1.2 some words are no texts; a feed file is read as texts, but other tools may read it, too.
-_WORDS: Final = frozenset({"null", "~", "yes", "no", "on", "off", "y", "n"})
 _COMMENT_AT: Final = 34
 _WIDEST: Final = 118
 
@@ -116,7 +112,9 @@ def _lines(entry: Entry, depth: int) -> Iterator[str]:
         yield from _commented(start, entry.comment)
         yield from file_lines(needed, depth + 1)
     else:
-        names = ", ".join(yaml_scalar(one, in_list=True) for one in value if isinstance(one, str))
+        names = ", ".join(
+            yaml_scalar(one, in_brackets=True) for one in value if isinstance(one, str)
+        )
         yield from _commented(f"{start} [{names}]", entry.comment)
 
 
@@ -138,13 +136,3 @@ def _commented(line: str, comment: str) -> Iterator[str]:
 def _above(comment: str, indent: str) -> Iterator[str]:
     for part in textwrap.wrap(one_line(comment), _WIDEST - len(indent) - 2, break_on_hyphens=False):
         yield f"{indent}# {part}"
-
-
-def yaml_scalar(text: str, *, in_list: bool = False) -> str:
-    """The text as YAML writes it: with quotes where it needs some."""
-    is_plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS and not text.endswith(":")
-    is_type = not in_list and re.fullmatch(r"[a-z][a-z0-9_]*(?:[(<][a-z0-9,:_<>()]*[)>])?", text)
-    if is_plain or (is_type and text.lower() not in _WORDS):
-        # A star in front would be an alias.
-        return text if not text.startswith("*") else in_yaml(text)
-    return in_yaml(text)

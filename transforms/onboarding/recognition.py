@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from transforms.errors import WeirError
+from transforms.errors import FormatUnclear
 from transforms.event import Pending
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -17,14 +17,6 @@ from transforms.record import BronzeRecord
 
 _RIVAL: Final = 4
 """A format that so many times fewer records speak for is no rival."""
-
-
-class FormatUnclear(WeirError):
-    """Drops are of no format that Weir knows, or of several, or may be of several: ``candidates``."""
-
-    def __init__(self, landing: str, fault: str, candidates: Iterable[str], remedy: str) -> None:
-        self.landing, self.candidates = landing, tuple(candidates)
-        super().__init__(f"{landing}: {fault}. {remedy}")
 
 
 @dataclass(slots=True)

@@ -13,7 +13,8 @@ from transforms.column_types.registry import widest
 from transforms.event import Event, StreamSchema, Value
 from transforms.feed.feed import Feed
 from transforms.feed.names import spelled_columns
-from transforms.onboarding.evidence import (
+from transforms.onboarding.proposal import Entry, Found, Proposal, Sampled, first_of
+from transforms.onboarding.types_and_keys import (
     Inferred,
     SampledChange,
     SampledKey,
@@ -21,7 +22,6 @@ from transforms.onboarding.evidence import (
     refined_type,
     sampled_key,
 )
-from transforms.onboarding.proposal import Entry, Found, Proposal, Sampled, first_of
 
 TableKey: TypeAlias = tuple[str | None, str | None, str | None]
 """Catalog, schema and name, as the stream has them."""

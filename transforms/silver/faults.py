@@ -1,4 +1,4 @@
-"""Why an event does not fit what the feed declares, or comes too late; masks hide what no fault may quote."""
+"""Why an event does not fit what the feed declares, or comes too late; and masks, whose values no fault quotes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from transforms.column_types.encodings import in_words, spoken, suggested, too_l
 from transforms.column_types.numbers import BASE64
 from transforms.column_types.operations import fitting
 from transforms.compaction_watermarks import CompactionWatermark
+from transforms.display import yaml_scalar
 from transforms.event import Event, Image, Value
 from transforms.fault import Fault, shown
 from transforms.feed.masks import Masks
 from transforms.feed.schema_policies import DROP_COLUMN
-from transforms.onboarding.proposal import yaml_scalar
 from transforms.silver.changes import Key
 from transforms.silver.declarations import Declaration
 
@@ -109,7 +109,7 @@ def _way_out(ways: Mapping[str, str]) -> str:
     """The line that a feed file lacks, if these columns are written so; empty where there are none."""
     if not ways:
         return ""
-    line = ", ".join(f"{yaml_scalar(name)}: {way}" for name, way in ways.items())
+    line = ", ".join(f"{yaml_scalar(name, in_brackets=True)}: {way}" for name, way in ways.items())
     seen = {"base64" if way == BASE64 else f"{spoken(way)} since 1970" for way in ways.values()}
     return (
         f". If that is {' and '.join(sorted(seen))}, as Debezium sends by default without a schema, add a line to the"

@@ -12,11 +12,11 @@ import msgspec
 import pyarrow as pa
 
 from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS, map_array
-from transforms.column_types.record_batches import BATCH_BYTES
 from transforms.event import Transaction
 from transforms.fault import Fault
 from transforms.silver import duplicates, transactions
 from transforms.silver.changes import Row
+from transforms.silver.record_batches import BATCH_BYTES
 
 PENDING: Final = pa.schema([("group", pa.binary()), ("order", NUMBERS), ("blob", pa.binary())])
 """One row per record that cannot be decoded without its neighbours, pickled in ``blob``."""

@@ -1,36 +1,15 @@
-"""Schema drift: what a stream has that its feed file does not declare, which of it is new, and near names."""
+"""Schema drift: what a stream has that its feed file does not declare, and which of it is new."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Final, Literal, NamedTuple
 
 from transforms.column_types.registry import column_type
-from transforms.display import in_yaml
+from transforms.display import yaml_scalar
 from transforms.feed.feed import Feed
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant; None where none is like it.
-
-    What stands before the last dot is a schema, or a type of nodes, and is often left out, so only the rest has to be
-    alike; of several with the same rest, the one that is nearest as a whole is taken.
-    """
-    by_end: dict[str, list[str]] = {}
-    for one in known:
-        by_end.setdefault(one.rpartition(".")[2], []).append(one)
-    close = get_close_matches(name.rpartition(".")[2], by_end, n=1)
-    return get_close_matches(name, by_end[close[0]], n=1, cutoff=0)[0] if close else None
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that is not known: which one was probably meant, if there is one."""
-    close = nearest(name, known)
-    return f"; did you mean {close}" if close else ""
-
 
 # A table, a column or a column's type is new once: the first time that a window has it.
 
@@ -134,18 +113,15 @@ def guessed_type(values: Iterable[str | None]) -> str:
 
 def lines_to_paste(drift: Drift) -> list[str]:
     """Lines for the feed file that take it in: a column, a type, or a table that the stream describes."""
-    table, columns = _yaml(drift.table), drift.columns
-    pairs = ", ".join(f"{_yaml(name)}: {_yaml(kind or 'string')}" for name, kind in columns.items())
-    if drift.kind == "table":
-        key = ", ".join(map(_yaml, drift.key)) or "<its key>"
-        return ["tables:", f"  {table}: {{key: [{key}], columns: {{{pairs}}}}}"]
-    return ["tables:", f"  {table}:", "    columns:"] + [
-        f"      {_yaml(name)}: {_yaml(kind or 'string')}" for name, kind in columns.items()
+
+    def quoted(text: str) -> str:
+        return yaml_scalar(text, in_brackets=True)
+
+    table = quoted(drift.table)
+    columns = [
+        f"{quoted(name)}: {quoted(kind or 'string')}" for name, kind in drift.columns.items()
     ]
-
-
-def _yaml(text: str) -> str:
-    """A text as it is where YAML takes it for one, else quoted."""
-    is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", text)
-    words = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
-    return text if is_plain and text.lower() not in words else in_yaml(text)
+    if drift.kind == "table":
+        key = ", ".join(map(quoted, drift.key)) or "<its key>"
+        return ["tables:", f"  {table}: {{key: [{key}], columns: {{{', '.join(columns)}}}}}"]
+    return ["tables:", f"  {table}:", "    columns:", *(f"      {column}" for column in columns)]

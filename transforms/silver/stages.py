@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transforms.change import CONTROL
-from transforms.column_types.record_batches import bounded, groups, reading_of
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.errors import WeirError
 from transforms.event import Event, Pending
@@ -48,6 +47,7 @@ from transforms.silver.frames import (
     transaction_part,
     unpacked,
 )
+from transforms.silver.record_batches import bounded, groups, reading_of
 from transforms.silver.trails import Deliveries, Point, TrailKey, part_of_source, point_of
 from transforms.source_format import Decode, Resolve, SourceFormat
 from transforms.task_errors import failed_at, naming_record, with_clear_errors

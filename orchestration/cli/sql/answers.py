@@ -34,11 +34,11 @@ from transforms.gold.columns import (
     RESET,
 )
 
-FORMATS = ("table", "jsonl", "csv")
+STYLES = ("table", "jsonl", "csv")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """The rows of an answer.
 
     ``columns``: their names, of which several may be the same. ``texts``: one list per row, of its values as texts,
@@ -52,7 +52,7 @@ class Answer:
     binary: frozenset[int] = frozenset()
 
 
-def print_rows(answer: Answer, style: str, out: TextIO | None = None) -> None:
+def print_rows(answer: QueryAnswer, style: str, out: TextIO | None = None) -> None:
     """Print the rows: an aligned table, one JSON object a line, or CSV with a header; ``out``: not standard output."""
     if style == "jsonl":
         for line in answer.json_lines():
@@ -90,7 +90,7 @@ class Unprintable(Exception):
     """A value whose text Spark has to make: of a type, or of a year, that Python does not print in the same way."""
 
 
-def of_arrow(rows: pa.Table) -> Answer:
+def of_arrow(rows: pa.Table) -> QueryAnswer:
     """The rows, whose texts are all made before the first is printed.
 
     Raises:
@@ -98,7 +98,7 @@ def of_arrow(rows: pa.Table) -> Answer:
     """
     as_texts = [*texts(rows)]
     binary = frozenset(at for at, one in enumerate(rows.schema) if pa.types.is_binary(one.type))
-    return Answer(rows.column_names, lambda: iter(as_texts), lambda: json_lines(rows), binary)
+    return QueryAnswer(rows.column_names, lambda: iter(as_texts), lambda: json_lines(rows), binary)
 
 
 def texts(rows: pa.Table) -> Iterator[list[str | None]]:
@@ -217,7 +217,7 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _SHOWN: Final = 12
 
 
-def shortened(answer: Answer, statement: exp.Expr) -> tuple[Answer, list[str]]:
+def shortened(answer: QueryAnswer, statement: exp.Expr) -> tuple[QueryAnswer, list[str]]:
     """The answer for a person, and the names of the columns that are left out of it.
 
     Weir's own columns of gold are left out where only a star asks for them; of tombstones they are what there is.

@@ -22,7 +22,7 @@ from sqlglot import exp
 
 from assets.columns.quoting import quoted
 from assets.storage.lake import Lake
-from orchestration.cli.sql.answers import Answer, refuse_repeated
+from orchestration.cli.sql.answers import QueryAnswer, refuse_repeated
 from orchestration.cli.sql.question import ALLOWED, Question, names_in, path_of, renamed, views_of
 from transforms.errors import QueryRefused
 
@@ -286,14 +286,14 @@ def read(rows: DataFrame) -> Iterator[Row]:
         raise refusal("reading the answer", fault) from fault
 
 
-def of_spark(rows: DataFrame) -> Answer:
+def of_spark(rows: DataFrame) -> QueryAnswer:
     """The rows, to be printed a partition at a time."""
     binary = frozenset(
         at
         for at, field in enumerate(rows.schema.fields)
         if isinstance(field.dataType, T.BinaryType)
     )
-    return Answer(rows.columns, lambda: texts(rows), lambda: json_lines(rows), binary)
+    return QueryAnswer(rows.columns, lambda: texts(rows), lambda: json_lines(rows), binary)
 
 
 def json_lines(rows: DataFrame) -> Iterator[str]:

@@ -23,7 +23,7 @@ from assets.storage.lake import Lake, Layer
 from assets.storage.leases import is_on_store
 from transforms.errors import QueryRefused, UnknownKey
 from transforms.feed.names import TOMBSTONES
-from transforms.silver.schema_drift import did_you_mean
+from transforms.near_names import did_you_mean
 
 Name: TypeAlias = tuple[str, ...]
 

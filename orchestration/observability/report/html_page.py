@@ -15,7 +15,7 @@ from urllib.parse import quote
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, WindowFacts, seconds_to_gold
 from assets.storage.lake import Lake
-from orchestration.observability.report.figures import Plot, svg_of
+from orchestration.observability.report.svg_plots import Plot, svg_of
 from transforms.addresses import without_credentials
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
@@ -170,7 +170,14 @@ def _unknowable(feed: Feed) -> Iterator[str]:
 # Which plots and tables a report has, and what each shows in words.
 
 
-SECONDS = {1: "1 s", 60: "1 min", 3_600: "1 h", 86_400: "1 d", 2_592_000: "30 d", 31_536_000: "1 y"}
+DURATIONS = {
+    1: "1 s",
+    60: "1 min",
+    3_600: "1 h",
+    86_400: "1 d",
+    2_592_000: "30 d",
+    31_536_000: "1 y",
+}
 COLORS = {
     **{"changes": "blue", "duplicates": "yellow", "quarantined": "red", "held": "purple"},
     **{"too_late": "orange", "control": "grey"},
@@ -296,8 +303,8 @@ def _lag(feed: Feed, facts: FeedReport) -> Section:
     if known:
         # The axis is logarithmic, and has no 0.
         longest = max(*known, 60.0)
-        above = next((one for one in SECONDS if one >= longest), 10 * 31_536_000)
-        marks = [one for one in (*SECONDS, above) if one <= above]
+        above = next((one for one in DURATIONS if one >= longest), 10 * 31_536_000)
+        marks = [one for one in (*DURATIONS, above) if one <= above]
     plot = Plot(
         *("lag", "dots", _labels(facts)),
         {"in gold after": [None if one is None else max(1.0, one) for one in lags]},

@@ -18,7 +18,7 @@ from assets.storage.lake import Lake, Layer
 from orchestration.definitions import job_to_gold
 from orchestration.resources import lake_of
 from orchestration.runs import execution
-from orchestration.runs.planning import Plan
+from orchestration.runs.planning import RunPlan
 from tests.support.made_bronze import COLUMNS, NOON
 from tests.support.pet_feed import PETS, change, lay
 from transforms.families.arcion import operations_so_far
@@ -128,7 +128,7 @@ def test_a_run_reports_the_gap_and_goes_on(tmp_path: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         tables = lake_of(str(tmp_path / "tables"))
         (outcome,) = execution.run_plans(
-            [Plan(feed, [WINDOW], [], [])], tables, instance, job_to_gold
+            [RunPlan(feed, [WINDOW], [], [])], tables, instance, job_to_gold
         )
     assert not outcome.failed
     (check,) = [one for one in outcome.checks if one.asset_key.path[0] == "bronze"]

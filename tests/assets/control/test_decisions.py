@@ -11,9 +11,9 @@ import pytest
 
 from assets.audit.status import status_of
 from assets.control import decisions, progress
-from assets.control.choice import Choice
 from assets.control.decisions import Signature
 from assets.maintenance import compaction, repair
+from assets.picked_ids import PickedIds
 from assets.quarantine.records import quarantine_of
 from assets.quarantine.words import record_line
 from assets.silver import derive
@@ -132,8 +132,8 @@ def test_a_held_truncate_waits_until_it_is_released(
     assert release.held(lake, feed) == []
 
 
-def given_up(lake: Lake, feed: Feed, choice: Choice, signature: Signature) -> list[str]:
-    return repair.dismiss_records(lake, feed, quarantine_of(lake, feed).picked(choice), signature)
+def given_up(lake: Lake, feed: Feed, picked: PickedIds, signature: Signature) -> list[str]:
+    return repair.dismiss_records(lake, feed, quarantine_of(lake, feed).picked(picked), signature)
 
 
 def test_dismissed_records_of_the_quarantine_hold_nothing_up(
@@ -160,10 +160,10 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     assert cut.where == "2025-11-20/03/a.json line 3"
     typo, torn = Signature(NOW, "ann", "typo"), Signature(NOW, "bob", "torn by the disk")
     with pytest.raises(DecisionRefused, match="no record of quarantine has an id that begins"):
-        given_up(lake, feed, Choice(["zz"]), typo)
+        given_up(lake, feed, PickedIds(["zz"]), typo)
     with pytest.raises(DecisionRefused, match="say which records"):
-        given_up(lake, feed, Choice(), typo)
-    said, _ = given_up(lake, feed, Choice([unfit_record.id[:12]]), typo)
+        given_up(lake, feed, PickedIds(), typo)
+    said, _ = given_up(lake, feed, PickedIds([unfit_record.id[:12]]), typo)
     assert said == f"zoo: dismissed: {record_line(unfit_record)}"
     # No window is due for it; what is left counts still.
     assert planning.due(lake, feed).windows == []
@@ -173,7 +173,7 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     lines = [*listing.listed(quarantine, quarantine.records, "all")]
     assert "      dismissed; decided 2025-11-21 00:00 UTC by ann: typo" in lines
     assert derive.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
-    given_up(lake, feed, Choice((), everything=True), torn)
+    given_up(lake, feed, PickedIds((), everything=True), torn)
     made = derive.derive(lake, feed, ["2025-11-20T03"])
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,

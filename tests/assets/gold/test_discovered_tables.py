@@ -16,7 +16,7 @@ from assets.control import discovered_tables
 from assets.gold import apply, tables
 from assets.gold.plan import plan_of
 from assets.maintenance import compaction
-from assets.maintenance.plan import Plan
+from assets.maintenance.plan import CompactionPlan
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import status, verify
 from orchestration.definitions import build
@@ -246,7 +246,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
         for n, text in ((1, "x"), (2, "no schema"), (3, "x"))
     ]
     (table,) = discovered_tables.made_and_stopped(lake, feed).discovered.values()
-    plan = Plan(None, CompactionWatermark((0, 1, 3)), ())
+    plan = CompactionPlan(None, CompactionWatermark((0, 1, 3)), ())
     done = compaction.with_history(
         lake, plan_of(lake, feed, table, "pets", []), plan, dry_run=False
     )

@@ -12,7 +12,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from assets.control import decisions
-from assets.control.choice import Choice
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold import apply
 from assets.gold.checks import samples_of, violations_of
@@ -23,10 +22,11 @@ from assets.maintenance import plan as compaction_plans
 from assets.maintenance.compaction import Compacted
 from assets.maintenance.history_by_spark import HistoryBySpark
 from assets.maintenance.history_in_process import HistoryInProcess
+from assets.picked_ids import PickedIds
 from assets.storage.lake import Lake, Layer
 from expectations.gold import NO_LOSS_IS_HELD, SNAPSHOTS_NAME_EVERY_ROW
 from orchestration.cli import release
-from orchestration.cli.answer import Answer
+from orchestration.cli.answer import CommandAnswer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import applied, lay
 from transforms.compaction_watermarks import CompactionWatermark
@@ -205,14 +205,16 @@ def test_what_is_kept_never_acts_and_compaction_waits_for_the_decision(
     shop.bring(3, [event("u", 22, 301, 1)])
     assert shop.bring(6, [event("u", 23, 401, 1)]).held
 
-    def planned() -> compaction_plans.Plan:
+    def planned() -> compaction_plans.CompactionPlan:
         known = decisions.with_recorded(lake, shop.feed)
         plan = plan_of(lake, known, ITEM, "item", [])
         return compaction_plans.planned(lake, history.of(lake, plan))
 
     before = planned()
     (held,) = release.held_by_gold(lake, shop.feed)
-    release.keep(lake, shop.feed, Choice((held.event_id[:6],)), [held], Answer(as_json=True))
+    release.keep(
+        lake, shop.feed, PickedIds((held.event_id[:6],)), [held], CommandAnswer(as_json=True)
+    )
     assert release.held_by_gold(lake, shop.feed) == []
     after = planned()
     assert [one.new and one.new.log_position[2] for one in (before, after)] == [100, 301]

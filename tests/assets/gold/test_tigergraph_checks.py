@@ -9,16 +9,16 @@ from pathlib import Path
 
 from assets.bronze import from_objects
 from assets.control import decisions, progress
-from assets.control.choice import Choice
 from assets.gold import apply, tigergraph
 from assets.gold.plan import plan_of
 from assets.gold.tables import mirrors
 from assets.maintenance import plan
 from assets.maintenance.history_in_process import HistoryInProcess
+from assets.picked_ids import PickedIds
 from assets.silver import derive
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import release, verify
-from orchestration.cli.answer import Answer
+from orchestration.cli.answer import CommandAnswer
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -138,8 +138,8 @@ def test_deletes_of_other_partitions_wait_where_times_are_near(
     (line,) = run(lake, feed)
     assert line.startswith("gold.social.vertex_Person: delete (2025-11-20/05/c.jsonl line 1")
     assert rows(lake, "vertex_Person") == {("d", 7), ("e", 0)}
-    one = Choice([release.held_by_gold(lake, feed)[0].event_id])
-    release.keep(lake, feed, one, release.held_by_gold(lake, feed), Answer(as_json=True))
+    one = PickedIds([release.held_by_gold(lake, feed)[0].event_id])
+    release.keep(lake, feed, one, release.held_by_gold(lake, feed), CommandAnswer(as_json=True))
     assert release.held_by_gold(lake, feed) == []
     # A delete that is kept from other partitions still acts in its own.
     assert ("a", 0) not in rows(lake, "vertex_Person")

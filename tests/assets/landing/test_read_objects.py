@@ -16,14 +16,13 @@ from pyspark.sql import DataFrameReader, Row, SparkSession
 
 from assets.columns import layers
 from assets.executors.choice import AUTO, BYTES_OF_A_PAYLOAD, IN_PROCESS, MEMORY, SPARK, Choice
-from assets.executors.task_errors import WorkerLost
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.landing.read_objects import packed, read_in_process, read_objects, rows_of
 from assets.landing.spark_source import RecordReader, TaskPart, _Plan, batches, raise_clearly
 from tests.services.seaweed import Store
 from tests.support.pet_feed import lay
-from transforms.errors import RecordFailed, UnknownHeader, UnreadableLanding
+from transforms.errors import RecordFailed, UnknownHeader, UnreadableLanding, WorkerLost
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey
 from transforms.formats import FORMATS

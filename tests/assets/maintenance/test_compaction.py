@@ -16,7 +16,7 @@ from assets.control import compacted, progress
 from assets.gold import tables
 from assets.gold.plan import plan_of
 from assets.maintenance import compaction
-from assets.maintenance.plan import Plan
+from assets.maintenance.plan import CompactionPlan
 from assets.silver import derive
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import rebuild, verify
@@ -57,7 +57,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
 
     # What a compaction that died had begun to write down drops no tombstone: no compaction watermark is drawn.
     compacted.remember_identities(lake, feed, "pets", silver.read())
-    none = Plan(None, None, ())
+    none = CompactionPlan(None, None, ())
     done = compaction.with_history(lake, plan_of(lake, feed, PETS, "pets", []), none, dry_run=True)
     assert done.expired == 0
 

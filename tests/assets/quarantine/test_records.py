@@ -13,9 +13,9 @@ import pytest
 
 from assets.columns import layers
 from assets.control import decisions
-from assets.control.choice import Choice
 from assets.control.decisions import Signature
 from assets.maintenance import repair
+from assets.picked_ids import PickedIds
 from assets.quarantine import records, words
 from assets.quarantine.records import Totals, id_of, quarantine_of, totals_of
 from assets.quarantine.records import read_records as all_records
@@ -130,11 +130,11 @@ def test_ids_pick_records_wherever_they_stand(lake: Lake) -> None:
     quarantine = quarantine_of(lake, FEED)
     ids = [id_of(source_location(at)) for at in range(1, 8)]
     assert [*quarantine.records.ids()] == [one.id for one in quarantine.records] == ids
-    picked = quarantine.picked(Choice([ids[5][:9], ids[0]]))
+    picked = quarantine.picked(PickedIds([ids[5][:9], ids[0]]))
     assert [one.source_location[2] for one in picked] == [6, 1]
     for typed, fault in (("", "more than one"), ("x", "no record"), (ids[0] + "0", "no record")):
         with pytest.raises(DecisionRefused, match=fault):
-            quarantine.picked(Choice([typed]))
+            quarantine.picked(PickedIds([typed]))
 
 
 def test_many_records_are_printed_as_one_list(lake: Lake) -> None:

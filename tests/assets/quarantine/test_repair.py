@@ -13,13 +13,13 @@ import pytest
 from assets.audit.explain import explained
 from assets.bronze import from_topics
 from assets.control import progress
-from assets.control.choice import Choice
 from assets.control.decisions import Signature
 from assets.executors.choice import SPARK
 from assets.gold import apply
 from assets.maintenance import compaction
 from assets.maintenance import repair as repairing
 from assets.maintenance.repair import Repaired
+from assets.picked_ids import PickedIds
 from assets.quarantine.records import QuarantinedRecord, quarantine_of
 from assets.quarantine.words import advice_of, landed_again
 from assets.silver import derive
@@ -239,7 +239,7 @@ def decided_and_landed_again(lake: Lake, folder: Path, *again: str) -> Feed:
     feed = brought(lake, folder, BORN, UNFIT, BROKEN)
     unfit, broken = quarantine_of(lake, feed).open
     repairing.repair_records(lake, feed, [Repaired(unfit, FIT)], signed())
-    given_up = quarantine_of(lake, feed).picked(Choice((broken.id,)))
+    given_up = quarantine_of(lake, feed).picked(PickedIds((broken.id,)))
     repairing.dismiss_records(lake, feed, given_up, signed(1, "lost"))
     bring(lake, feed)
     assert not quarantine_of(lake, feed).open

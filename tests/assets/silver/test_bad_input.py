@@ -21,12 +21,11 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.executors.task_errors import WorkerLost
 from assets.silver import derive
 from assets.storage.lake import Lake, Layer
 from tests.support.golden_landing import Row, made
 from tests.support.pet_feed import PETS, change, drop, lay
-from transforms.errors import RecordFailed
+from transforms.errors import RecordFailed, WorkerLost
 from transforms.event import Event, Pending
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS

@@ -14,9 +14,10 @@ from deltalake import write_deltalake
 from assets.bronze import from_objects
 from assets.columns import layers
 from assets.executors.choice import AUTO, SPARK
-from assets.silver import checks, derive
-from assets.silver.checks import lines_to_paste, proposed_from_silver, stale_lags
+from assets.silver import checks, derive, undeclared_tables
+from assets.silver.checks import stale_lags
 from assets.silver.derive import Derived
+from assets.silver.undeclared_tables import lines_to_paste, proposed_from_silver
 from assets.storage import in_process_table
 from assets.storage.lake import Lake, Layer
 from expectations.silver import MOST_EVENTS_ARE_TAKEN
@@ -203,7 +204,7 @@ def test_tables_that_wait_are_proposed_by_their_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(in_process_table, "_BATCH", 3)
-    monkeypatch.setattr(checks, "_MOST", 5)
+    monkeypatch.setattr(undeclared_tables, "_MOST", 5)
     lake = lake_of(str(tmp_path / "warehouse"))
     table = pa.Table.from_pylist(rows, schema=layers.Silver.schema)
     write_deltalake(lake.path(Layer.SILVER, "zoo"), table, partition_by=["window"])

@@ -17,13 +17,13 @@ from assets.silver.plan import BronzeFiles
 from assets.storage.lake import Lake, Layer
 from tests.support import made_bronze
 from tests.support.pet_feed import PETS, change, drop, lay
-from transforms.column_types.record_batches import BATCH_BYTES
 from transforms.event import Event
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
 from transforms.silver.conform import conformer
 from transforms.silver.frames import OUTPUT, SHARDS, Shards, row_batches, unpacked
+from transforms.silver.record_batches import BATCH_BYTES
 
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
 HOURS = [f"2025-11-20T{hour:02}" for hour in range(24)]

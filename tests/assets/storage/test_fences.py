@@ -9,9 +9,9 @@ import pytest
 
 from assets.storage import delta_rs, leases
 from assets.storage.in_process_table import InProcessTable
-from assets.storage.leases import LeaseLost, leased
+from assets.storage.leases import leased
 from tests.services.seaweed import Store, store
-from transforms.errors import TableBusy
+from transforms.errors import LeaseLost, TableBusy
 
 __all__ = ["store"]
 

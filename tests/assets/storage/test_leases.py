@@ -13,12 +13,12 @@ import pytest
 from botocore.awsrequest import AWSRequest
 
 from assets.storage import leases
-from assets.storage.leases import Lease, LeaseLost, NoConditions, check_leases, leased
-from assets.storage.locks import LOCKS, exclusive, exclusive_each
+from assets.storage.leases import LOCKS, Lease, check_leases, leased
+from assets.storage.locks import exclusive, exclusive_each
 from orchestration.resources import lake_of
 from orchestration.spark.settings import warehouse_uri
 from tests.services.seaweed import Store, store
-from transforms.errors import TableBusy
+from transforms.errors import LeaseLost, NoConditions, TableBusy
 
 __all__ = ["store"]
 

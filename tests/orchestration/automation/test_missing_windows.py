@@ -76,7 +76,7 @@ class Tick:
 def test_windows_that_ended_without_a_drop_are_marked_and_no_others(
     tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(missing_windows, "SECONDS", 600.0)
+    monkeypatch.setattr(missing_windows, "TICK_SECONDS", 600.0)
     landing = tmp_path / "landing"
     lay(landing, hours_ago(3))
     tick = Tick(feed_from(hours_ago(5), landing), tmp_path / "warehouse", instance)

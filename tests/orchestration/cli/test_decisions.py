@@ -14,7 +14,7 @@ import pytest
 
 from assets.columns import layers
 from assets.control import accounting, decisions
-from assets.control.choice import Choice, Listed
+from assets.picked_ids import Listed, PickedIds
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import release
 from orchestration.cli.epoch import open_epoch
@@ -215,12 +215,12 @@ def test_a_feed_that_was_never_read_holds_nothing(lake: Lake) -> None:
 def test_what_is_listed_is_picked_by_the_beginnings_of_ids_or_all_at_once() -> None:
     listed = Listed(FEED, "release", "held delete")
     entries = [("abc1", "first"), ("abd2", "second")]
-    assert listed.picked(Choice(["abd", "abc1"]), entries) == ["second", "first"]
-    assert listed.picked(Choice(everything=True), entries) == ["first", "second"]
+    assert listed.picked(PickedIds(["abd", "abc1"]), entries) == ["second", "first"]
+    assert listed.picked(PickedIds(everything=True), entries) == ["first", "second"]
     for text, fault in (
         ("zz", "no held delete has an id"),
         ("ab", "more than one held delete has"),
     ):
         told = f"{fault}.* that begins with '{text}'; `weir release zoo`"
         with pytest.raises(DecisionRefused, match=told):
-            listed.picked(Choice([text]), entries)
+            listed.picked(PickedIds([text]), entries)

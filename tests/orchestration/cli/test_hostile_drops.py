@@ -19,7 +19,7 @@ from botocore.exceptions import ClientError
 from assets.landing.objects import reason_to_leave_out
 from assets.quarantine.records import quarantine_of
 from assets.storage.lake import Lake, Layer
-from assets.storage.leases import LEASES
+from assets.storage.leases import LOCKS
 from orchestration.cli.main import main
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 COLUMNS = ["id", *dict.fromkeys([*AT_A_TERMINAL, *IN_SQL])]
 TABLES = [name for name in dict.fromkeys(HOSTILE) if len(name) < 100 and "@" not in name]
 WHOLE = [name for name in TABLES if name_fault(name, name, [name]) is None]
-OF_LAYERS = {*Layer, ".locks", "_quality", "_reports"}
+OF_LAYERS = {*Layer, LOCKS, "_quality", "_reports"}
 
 
 def event(at: int, table: str) -> str:
@@ -183,7 +183,7 @@ def test_whatever_a_bucket_holds_is_read_by_its_own_key_and_nothing_is_written_e
     after = {*keys_of(client)}
     lying = {key for key in after if not key.startswith(("drops/", "lake/"))}
     assert lying == {*outside}
-    assert {key.split("/")[1] for key in after if key.startswith("lake/")} <= {*OF_LAYERS, LEASES}
+    assert {key.split("/")[1] for key in after if key.startswith("lake/")} <= {*OF_LAYERS, LOCKS}
     in_gold = {unquote(key.split("/")[3]) for key in after if key.startswith("lake/gold/")}
     made = [one for one in in_gold if not one.endswith(TOMBSTONES)]
     assert len(made) > 10

@@ -14,8 +14,7 @@ from assets.onboarding import sample
 from orchestration.cli.onboard import Request, name_of, onboard
 from orchestration.feeds.load import load_feed
 from tests.support.onboarded import laid, onboarded
-from transforms.errors import FeedMisdeclared, UnreadableLanding
-from transforms.onboarding.recognition import FormatUnclear
+from transforms.errors import FeedMisdeclared, FormatUnclear, UnreadableLanding
 
 ENVELOPE = {
     "tableName": {"namespace": {"catalog": "zoo", "schema": "s"}, "name": "pets"},

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestration.cli.run_in_dagster import refuse_unknown_expectations
-from orchestration.feeds.faults import FeedFaults
 from orchestration.feeds.load import load_feed, load_feeds
 from orchestration.feeds.tables import MASK_KEY
-from transforms.errors import FeedMisdeclared, TableNameCollision
+from transforms.errors import FeedFaults, FeedMisdeclared, TableNameCollision
 
 HEAD = "format: arcion_s3_json\nlanding: s3://drops/tpch/\n"
 SECRET = "a secret of sixteen"

@@ -16,7 +16,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets import feed_assets
+from assets import retries
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.feed_assets import EXPLAINED, MEANINGS, OF_CHECKS
 from assets.gold import apply
@@ -66,7 +66,7 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 @pytest.fixture(autouse=True)
 def no_further_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed_assets, "WAITS", ())
+    monkeypatch.setattr(retries, "WAITS", ())
 
 
 def run(
@@ -245,8 +245,8 @@ def test_all_that_events_say_is_explained_on_the_pages(
 def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_once(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed_assets, "WAITS", (0.0,))
-    request_again = feed_assets.request_again
+    monkeypatch.setattr(retries, "WAITS", (0.0,))
+    request_again = retries.request_again
     with ExitStack() as other_run:
         other_run.enter_context(writing(lake, Layer.GOLD, "zoo", "keepers"))
 
@@ -254,7 +254,7 @@ def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_on
             other_run.close()
             request_again(context, fault)
 
-        monkeypatch.setattr(feed_assets, "request_again", ends_first)
+        monkeypatch.setattr(retries, "request_again", ends_first)
         outcome, result = run(lake, feed, instance)
     assert result.success
     assert outcome.errors == []

@@ -16,7 +16,7 @@ from orchestration.automation.jobs import job_name
 from orchestration.definitions import job_to_gold
 from orchestration.resources import lake_of
 from orchestration.runs import execution, history
-from orchestration.runs.planning import Plan
+from orchestration.runs.planning import RunPlan
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import HistoryFailed
 from transforms.feed.feed import Feed
@@ -92,7 +92,7 @@ def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
     lake = lake_of(str(tmp_path / "warehouse"))
     with history.open_history({}, tmp_path / "feeds") as instance:
         (outcome,) = execution.run_plans(
-            [Plan(feed, [WINDOW], [], [])], lake, instance, job_to_gold
+            [RunPlan(feed, [WINDOW], [], [])], lake, instance, job_to_gold
         )
     assert not outcome.failed
     assert (home / "dagster.yaml").is_file()

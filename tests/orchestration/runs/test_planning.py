@@ -18,7 +18,7 @@ from assets.storage.lake import Lake
 from orchestration.automation.run_requests import ranges_of
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from orchestration.runs.planning import Plan, asked_windows
+from orchestration.runs.planning import RunPlan, asked_windows
 from transforms.errors import WindowOutOfRange, WindowSizeChanged
 from transforms.feed.feed import Feed
 
@@ -279,7 +279,7 @@ def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(
     left = ["2025-11-19T03", "2025-11-20T05", "2025-11-22T00", "2999-01-01T00"]
     peeked(monkeypatch, 12, unfinished=left)
     # A window that was run counts as run, even if the run failed.
-    plan = Plan(TOPIC, ["2025-11-19T03", "2025-11-20T07"], [], [])
+    plan = RunPlan(TOPIC, ["2025-11-19T03", "2025-11-20T07"], [], [])
     behind = planning.rest(lake, plan)
     assert behind.windows == ["2025-11-20T05", "2025-11-22T00"]
     assert behind.early == ["2999-01-01T00"]
@@ -290,7 +290,7 @@ def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(
     ):
         named = replace(plan, asked=planning.asked(TOPIC, text))
         assert planning.rest(lake, named).windows == found
-    objects = Plan(HOURLY, ["2025-11-20T03"], [], [])
+    objects = RunPlan(HOURLY, ["2025-11-20T03"], [], [])
     assert planning.rest(lake, objects).windows == []
 
 

@@ -10,7 +10,7 @@ import pytest
 from orchestration.observability.drift_lines import NEW_DRIFT
 from orchestration.runs import summary
 from orchestration.runs.outcome import Outcome
-from orchestration.runs.planning import Plan
+from orchestration.runs.planning import RunPlan
 from orchestration.sheets import Sheet
 from transforms.display import code_block
 from transforms.feed.feed import Feed
@@ -25,7 +25,7 @@ def account(table: str | None, *numbers: int) -> object:
 
 def outcome(*metadata: tuple[str, dict[str, object]]) -> Outcome:
     return Outcome(
-        Plan(FEED, ["2025-11-20T03"], [], []),
+        RunPlan(FEED, ["2025-11-20T03"], [], []),
         [(tuple(path.split("/")), values) for path, values in metadata],
     )
 

@@ -12,7 +12,7 @@ from orchestration.cli.options import Place
 from orchestration.resources import lake_of
 from orchestration.runs import summary
 from orchestration.runs.outcome import Outcome
-from orchestration.runs.planning import Plan
+from orchestration.runs.planning import RunPlan
 from orchestration.runs.waiting_tables import Waiting
 from tests.support.onboarded import laid
 from tests.support.pet_feed import change, drop
@@ -108,7 +108,7 @@ def test_a_declared_table_that_may_be_misspelt_is_named_and_one_declaration_prop
 
 def outcome_of(*accounts: dict[str, object]) -> Outcome:
     feed = Feed("zoo", "arcion_s3_csv", "/drops")
-    found = Outcome(Plan(feed, [], [], []))
+    found = Outcome(RunPlan(feed, [], [], []))
     found.metadata.append((("silver", "zoo"), {"accounts": [*accounts]}))
     return found
 

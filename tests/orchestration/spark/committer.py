@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets.storage import delta_rs, leases, spark_table
-from assets.storage.locks import explaining_failures
+from assets.storage.locks import naming_spark_faults
 from assets.storage.spark_table import SparkTable
 from assets.storage.store_faults import in_words
 from orchestration.resources import lake_of
@@ -171,7 +171,7 @@ def behind_another(settings: dict[str, str], session: SparkSession) -> list[str]
 
     def commit() -> str:
         try:
-            with explaining_failures(lake_of(WAREHOUSE), "table"):
+            with naming_spark_faults(lake_of(WAREHOUSE), "table"):
                 SparkTable(lambda: session, TABLE, WAREHOUSE).append(rows.coalesce(1))
         except TableBusy:
             return BUSY

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.journey
 # In a process of its own: there is one session in each.
 SCRIPT = """
 import os
-from orchestration.spark.session import ClusterAway
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
 
@@ -37,6 +36,7 @@ KEYS = """
 import os
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
+from transforms.errors import ClusterAway
 
 environment = {**os.environ, "WEIR_SPARK_MASTER": os.environ["CLUSTER"]}
 settings = session_config(environment) | {"spark.master": "local[1]"}

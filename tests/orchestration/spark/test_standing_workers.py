@@ -20,7 +20,7 @@ pytestmark = pytest.mark.journey
 SCRIPT = """
 import os, time
 from pyspark import TaskContext
-from assets.executors.task_errors import raise_clearly
+from assets.executors.spark_errors import raise_clearly
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
 

@@ -22,13 +22,13 @@ from assets.control.progress import declarations
 from assets.silver.derive import stored_accounts
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
 from tests.transforms.formats.test_golden import cases, feed
-from transforms.column_types.record_batches import bounded
 from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 from transforms.silver.conform import conformer
 from transforms.silver.frames import Shards, row_batch
+from transforms.silver.record_batches import bounded
 
 COPIES: Final = 12
 """How many damaged copies are made of each case's drop."""

@@ -14,8 +14,8 @@ from transforms.families.kafka_records import kafka_message
 from transforms.feed.feed import Feed
 from transforms.formats.tigergraph.messages import EDGE, VERTEX
 from transforms.json_values import as_text, part
-from transforms.onboarding.evidence import inferred_type
 from transforms.onboarding.proposal import Entry, Found, Mark, Proposal, Sampled, records_in
+from transforms.onboarding.types_and_keys import inferred_type
 from transforms.record import BronzeRecord
 
 _TYPES: Final = {"bigint": "int", "int": "int", "double": "double", "boolean": "bool"}

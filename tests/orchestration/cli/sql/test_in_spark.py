@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from assets.storage.lake import Lake, Layer
 from orchestration.cli.sql import in_spark, question
-from orchestration.cli.sql.answers import FORMATS, print_rows
+from orchestration.cli.sql.answers import STYLES, print_rows
 from orchestration.cli.sql.in_spark import of_spark
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
@@ -97,7 +97,7 @@ def test_jsonl_refuses_two_columns_of_one_name(spark: SparkSession) -> None:
         printed(spark.sql("SELECT 1 AS a, 2 AS a"), "jsonl")
 
 
-@pytest.mark.parametrize("style", FORMATS)
+@pytest.mark.parametrize("style", STYLES)
 def test_the_order_of_rows_stays(spark: SparkSession, style: str) -> None:
     rows = spark.sql("SELECT id FROM range(0, 2000, 1, 7) ORDER BY id % 3 DESC, id")
     expected = sorted(range(2000), key=lambda number: (-(number % 3), number))
@@ -220,7 +220,7 @@ def test_what_spark_does_not_understand_is_one_line(lake: Lake) -> None:
     assert "`name`" in str(caught.value)
 
 
-@pytest.mark.parametrize("style", FORMATS)
+@pytest.mark.parametrize("style", STYLES)
 def test_a_fault_while_rows_are_read_is_one_line(
     lake: Lake, style: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

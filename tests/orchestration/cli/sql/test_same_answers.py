@@ -23,7 +23,7 @@ from assets.executors.choice import AUTO, IN_PROCESS, SPARK
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import query
 from orchestration.cli.sql import in_duckdb, in_spark, question
-from orchestration.cli.sql.answers import FORMATS, print_rows
+from orchestration.cli.sql.answers import STYLES, print_rows
 from orchestration.cli.sql.translation import Scope, Translation
 from orchestration.cli.sql.values import LeftToSpark
 from orchestration.resources import lake_of
@@ -397,7 +397,7 @@ def test_drawn_questions_have_the_answers_that_spark_gives(
     numbers.write.format("delta").option("delta.enableDeletionVectors", "true").save(marked)
     spark.sql(f"DELETE FROM delta.`{marked}` WHERE id % 10 != 0")
     for sql in WRITTEN_OUT:
-        for style in FORMATS:
+        for style in STYLES:
             if style != "jsonl" or "id, id" not in sql:
                 found = in_this_process(lake, sql, style)
                 assert (sql, found) == (sql, by_spark(lake, sql, style))

@@ -13,7 +13,7 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PickedIds:
     """The entries of a list that a person picks, by the beginnings of their ids or all, and the reason given."""
 
     ids: Sequence[str] = ()
@@ -21,7 +21,7 @@ class Choice:
     reason: str | None = None
 
     @property
-    def is_made(self) -> bool:
+    def has_any(self) -> bool:
         """False where nothing is picked: then the command prints the list."""
         return bool(self.ids) or self.everything
 
@@ -34,22 +34,22 @@ class Listed:
     command: str
     called: str
 
-    def picked(self, choice: Choice, entries: Iterable[tuple[str, Entry]]) -> list[Entry]:
+    def picked(self, picked: PickedIds, entries: Iterable[tuple[str, Entry]]) -> list[Entry]:
         """The entries that were chosen; ``entries`` are all that were listed, each with its id.
 
         Raises:
             DecisionRefused: an id that was typed is the beginning of none, or of more than one.
         """
-        if choice.everything:
+        if picked.everything:
             return [entry for _, entry in entries]
-        alike: dict[str, list[Entry]] = {text: [] for text in choice.ids}
+        alike: dict[str, list[Entry]] = {text: [] for text in picked.ids}
         lengths = {len(text) for text in alike}
         # There may be many entries, so that each is looked at once, whatever number of ids was typed.
         for id, entry in entries:
             for length in lengths:
                 if id[:length] in alike and length <= len(id):
                     alike[id[:length]].append(entry)
-        return [self._only(text, alike[text]) for text in choice.ids]
+        return [self._only(text, alike[text]) for text in picked.ids]
 
     def _only(self, text: str, alike: Sequence[Entry]) -> Entry:
         if len(alike) != 1:

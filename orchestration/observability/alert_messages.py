@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ALERTS: Final = "WEIR_ALERTS"
 UI: Final = "WEIR_UI_URL"
-SECONDS: Final = 10
+WEBHOOK_SECONDS: Final = 10
 """So long a webhook may take to answer: the daemon has other work. Apprise waits for some seconds, too."""
 
 _ADDRESS: Final = re.compile(r"\b([a-z][a-z0-9+.-]*):(?=//)|\b(mailto|tel|javascript|data):", re.I)
@@ -237,7 +237,7 @@ def _post(url: str, message: Message) -> str | None:
     )
     host = urlsplit(url).hostname
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS):
+        with urllib.request.urlopen(request, timeout=WEBHOOK_SECONDS):
             return None
     except urllib.error.HTTPError as fault:
         return f"the webhook at {host} answers {fault.code}"

@@ -8,7 +8,7 @@ import pytest
 
 from transforms.column_types.registry import column_type
 from transforms.event import Image, Value
-from transforms.onboarding.evidence import (
+from transforms.onboarding.types_and_keys import (
     SampledChange,
     SampledKey,
     inferred_type,

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 
-from orchestration.observability.alerts import CheckFinding, Message, hooks_of, inert
+from orchestration.observability.alert_messages import CheckFinding, Message, hooks_of, inert
 from tests.services.mail import free_port, running_mail_server
 from tests.services.receiver import running_receiver
 from tests.support.commands_here import weir
