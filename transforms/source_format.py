@@ -17,6 +17,7 @@ from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import json_documents
 
 JSON_FILES: Final = ("**/*.json*", "**/*.jsonl*", "**/*.ndjson*")
+AVRO_FILES: Final = ("**/*.avro",)
 
 
 class Split(Protocol):
@@ -56,6 +57,9 @@ It is called once in each process, so that what is worked out for a feed is work
 
 Resolve = Callable[[Sequence[Any]], Iterable[Event]]
 """What the records of one group mean: takes what each ``Pending`` ``said``, in order, and gives one event for each."""
+
+SchemaIds = Callable[[Feed, BronzeRecord], Iterable[str]]
+"""The ids of the schemas in a registry that a record was written with: none for most."""
 
 Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
 """What one record says that other records of its window need to know: facts, as tuples of plain values."""
@@ -100,6 +104,8 @@ class SourceFormat:
     - ``declares``: the keys of a feed file that say which tables there are.
     - ``has_placeholders``: whether a text stands for values that the source did not log; a feed file can say which.
     - ``may_be_unwrapped``: whether its rows may come without their envelopes; a feed file says how deletes come then.
+    - ``schema_ids``: for a format whose records may name schemas in a registry, by which they have to be decoded: says
+      which ones. A feed file says where they are, and ``Feed.schemas`` has them by the time a decoder is made.
     - ``describes_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
     - ``extra_assets``: the Dagster assets that only feeds of this format have. Definitions and progress read this list.
 
@@ -136,6 +142,7 @@ class SourceFormat:
     describes_tables: bool = False
     has_placeholders: bool = False
     may_be_unwrapped: bool = False
+    schema_ids: SchemaIds | None = None
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
     operations_so_far: Callable[[bytes], tuple[str, int] | None] | None = None

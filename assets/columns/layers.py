@@ -289,6 +289,17 @@ class Decisions(Columns):
     decided_by: Text = "Who decided it, where that is known."
 
 
+class Schemas(Columns):
+    """One row per schema that records name by id."""
+
+    id: Text = "What records call it: a number, or what their headers say (`globalId/7`, `contentId/7`, `guid/…`)."
+    kind: Text = "What it is written in: AVRO, JSON or PROTOBUF."
+    text: Text = "The schema itself."
+    references: Texts = "The texts of the schemas whose types it names."
+    place: Text = "The registry or folder that it was had from."
+    kept_at: Moment = "When that was (UTC)."
+
+
 class Repaired(Columns):
     """One row per record that left quarantine, with its first fault; one that left it several times has several.
 

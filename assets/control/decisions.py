@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assets.control.schemas import with_kept
 from assets.storage.lake import Lake, Layer
 from transforms.errors import DecisionRefused, TableBusy
 from transforms.feed.decisions import (
@@ -36,7 +37,11 @@ class Signature:
 
 
 def with_recorded(lake: Lake, feed: Feed) -> Feed:
-    """The feed with all its decisions: those of its file, and the recorded ones. It may have these already."""
+    """The feed with all its decisions: those of its file, and the recorded ones. It may have these already.
+
+    And with the schemas that are kept of it: both are what a record is decoded with and only tables know.
+    """
+    feed = with_kept(lake, feed)
     by_kind: dict[str, list[Any]] = defaultdict(list)
     for row in _recorded(lake, feed):
         by_kind[row["kind"]].append(_read(row))

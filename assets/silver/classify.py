@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from assets.columns import layers
+from assets.control import schemas
 from assets.control.compacted import with_known_identities
 from assets.executors.executor import Executor, Frame, Ranges
 from assets.executors.in_process import InProcess
@@ -30,6 +31,7 @@ from transforms.silver.stages import (
     DecodePending,
     DecodeRows,
     JudgeCovered,
+    NamedSchemas,
     ResolveRows,
     Survey,
     Surveyed,
@@ -85,6 +87,7 @@ def of_plan(lake: Lake, plan: SilverPlan) -> Classified[Any]:
         else:
             run = InSpark(lake.spark_planned_once, feed)
             bronze = plan.bronze.frame(lake.spark_planned_once)
+        feed = with_schemas(lake, run, feed, bronze)
         found = classified(run, feed, bronze, plan.records, plan.compaction_watermarks)
         known = plan.compacted
         if known is None or not found.counts.left_out:
@@ -92,6 +95,15 @@ def of_plan(lake: Lake, plan: SilverPlan) -> Classified[Any]:
         if not choice.fits_in_process(known.size, known.stored_rows):
             found = by_spark(lake, feed, found)
         return judged(found, feed, partial(with_known_identities, known), keeps_known=plan.is_proof)
+
+
+def with_schemas(lake: Lake, run: Executor[Frame], feed: Feed, bronze: Frame) -> Feed:
+    """The feed with the schemas that these records name, which only the driver can ask for."""
+    source = FORMATS[feed.format]
+    if feed.schemas is None or source.schema_ids is None:
+        return feed
+    named = run.collected(run.staged(bronze, NamedSchemas(feed, source)))
+    return schemas.with_named(lake, feed, named["id"].to_pylist())
 
 
 def by_spark(lake: Lake, feed: Feed, found: Classified[Any]) -> Classified[DataFrame]:

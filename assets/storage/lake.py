@@ -48,6 +48,8 @@ class Layer(StrEnum):
     """How far a consumer has come in every tablet of a YugabyteDB stream."""
     DECISIONS = "decisions"
     """What people decided about the feed."""
+    SCHEMAS = "schemas"
+    """The schemas in a registry that records of bronze were written with."""
     REPAIRED = "repaired"
     """Records that were in quarantine, and whose window then took them."""
     BASE = "base"
@@ -73,6 +75,7 @@ COLUMNS: Final[Mapping[Layer, type[Columns]]] = {
     Layer.TRANSACTIONS: layers.Transactions,
     Layer.OFFSETS: layers.Offsets,
     Layer.DECISIONS: layers.Decisions,
+    Layer.SCHEMAS: layers.Schemas,
     Layer.REPAIRED: layers.Repaired,
     Layer.BASE: layers.Base,
     Layer.COMPACTED: layers.Compacted,

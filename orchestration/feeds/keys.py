@@ -209,6 +209,15 @@ class DeclaredEdge(_Declared):
     """The graphs that have the type; ``GLOBAL`` where all share it."""
 
 
+class DeclaredSchemas(_Declared):
+    """Where the schemas are that records name by id: one of the two."""
+
+    registry: _Text | None = None
+    """The URL of a schema registry: Confluent's, Karapace's or Apicurio's."""
+    folder: _Text | None = None
+    """A folder (relative to this file) of files ``<id>.avsc``."""
+
+
 class DeclaredFeed(_Declared):
     """The whole file."""
 
@@ -247,6 +256,9 @@ class DeclaredFeed(_Declared):
     unavailable_value: Annotated[_Texts, BeforeValidator(_as_list)] | None = None
     """What stands for values that the source did not log: the connector's ``unavailable.value.placeholder``, as it is
     written there, or several if it was changed. By default ``__debezium_unavailable_value``."""
+    schemas: DeclaredSchemas | None = None
+    """Where the schemas of Avro's records are, which name them by id: ``{registry: http://host:8081}``, or
+    ``{folder: ./schemas}``."""
     unwrapped: Unwrapped | None = None
     """Of rows that ExtractNewRecordState has taken out of their envelopes: its ``delete.tombstone.handling.mode``."""
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
@@ -288,6 +300,7 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "compaction": DeclaredCompaction,
     "schema_changes": DeclaredPolicies,
     "freshness": DeclaredFreshness,
+    "schemas": DeclaredSchemas,
     "automation": DeclaredAutomation,
     "tables.schema_changes": DeclaredTablePolicies,
     "checks": DeclaredCheck,

@@ -10,12 +10,19 @@ from typing import Final
 from orchestration.feeds.faults import InvalidKey
 from orchestration.feeds.keys import DeclaredFeed
 from transforms.addresses import has_credentials, neither
+from transforms.feed.feed import Schemas
 from transforms.feed.paths import compiled, matches
 from transforms.formats import FORMATS
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
 _KAFKA: Final = re.compile(r"kafka://[^/,\s]+(,[^/,\s]+)*/[A-Za-z0-9._-]+(,[A-Za-z0-9._-]+)*")
+
+_REGISTRY: Final = re.compile(r"https?://[^/?#\s@]+(/[^?#\s]*)?")
+_REGISTRY_CREDENTIALS: Final = (
+    "set WEIR_SCHEMA_REGISTRY_USERNAME and WEIR_SCHEMA_REGISTRY_PASSWORD,"
+    " or WEIR_SCHEMA_REGISTRY_TOKEN"
+)
 
 _NEVER: Final = "and secrets never stand in a feed file"
 _CREDENTIALS: Final = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
@@ -56,6 +63,30 @@ def _topics(declared: DeclaredFeed) -> str:
     if declared.files is not None:
         raise InvalidKey("files", "is for landings of files, and a topic has none")
     return landing
+
+
+def schemas_from(declared: DeclaredFeed, folder: Path) -> Schemas | None:
+    """Where messages' schemas are: a registry's URL, or a folder's absolute path."""
+    given = declared.schemas
+    if given is None:
+        return None
+    if FORMATS[declared.format].schema_ids is None:
+        known = [name for name, one in FORMATS.items() if one.schema_ids is not None]
+        raise InvalidKey("schemas", f"is for feeds of format {' or '.join(known)}")
+    if (given.registry is None) == (given.folder is None):
+        raise InvalidKey("schemas", "must have either registry or folder")
+    if given.folder is not None:
+        return Schemas(str((folder / Path(given.folder).expanduser()).resolve()))
+    registry = given.registry or ""
+    if has_credentials(registry):
+        raise InvalidKey(
+            "schemas.registry", f"has credentials in it, {_NEVER}: {_REGISTRY_CREDENTIALS}"
+        )
+    if not _REGISTRY.fullmatch(registry):
+        raise InvalidKey(
+            "schemas.registry", f"{registry!r} is not http://host:port or https://host"
+        )
+    return Schemas(registry)
 
 
 def check_window_path(declared: DeclaredFeed) -> None:

@@ -20,6 +20,7 @@ from orchestration.feeds.landings import (
     check_glob,
     check_window_path,
     landing_from,
+    schemas_from,
 )
 from orchestration.feeds.policies import (
     check_changes,
@@ -176,6 +177,7 @@ def _parts_of(declared: DeclaredFeed, file: Path, parts: _Parts) -> dict[str, An
     }
     fields: dict[str, Callable[[], object]] = {
         "landing": lambda: landing_from(declared, file.parent),
+        "schemas": lambda: schemas_from(declared, file.parent),
         "accepted_losses": lambda: dict(accepted_losses_from(declared)),
         "loss_guard": lambda: loss_guard_from(declared.loss_guard),
         "transaction_timeout": lambda: length_of(

@@ -41,7 +41,8 @@ class KafkaMessage:
     1970 (UTC); each is None where it is unknown, as for a bare value.
     ``is_null``: a record whose value is known to be null. ``is_keyless``: one that is known to have no key; a bare
     value's key is unknown. ``is_utf8``: False where a value is there and is no UTF-8; it has no text then.
-    ``defect``: why the record could not be cut out whole. ``headers``: pairs of a name and a value.
+    ``defect``: why the record could not be cut out whole. ``headers``: pairs of a name and a value. ``refusal``,
+    ``key_refusal``: why its value, or its key, cannot be read by the schema that it names.
     """
 
     _value: Json
@@ -56,6 +57,9 @@ class KafkaMessage:
     is_utf8: bool = True
     defect: str | None = None
     headers: Sequence[tuple[Any, Any]] = ()
+    refusal: Fault | None = None
+    key_refusal: Fault | None = None
+    _raw_value: bytes | None = None
 
     @property
     def text(self) -> str | None:
@@ -85,6 +89,19 @@ class KafkaMessage:
             self._raw_key = text.encode()
         return self._raw_key
 
+    @property
+    def as_sent(self) -> tuple[bytes | None, bytes | None]:
+        """Value and key as bytes: of a topic's record, or where a dump has them in base64; None for any other."""
+        return self._raw_value, self._raw_key
+
+    def take_document(self, document: Any) -> None:
+        """Have a document in the value's place, where the bytes are no JSON."""
+        self._value, self.is_utf8 = Json(None, document), True
+
+    def take_key_document(self, document: Any) -> None:
+        """Have a document in the key's place."""
+        self._key = Json(None, document)
+
     def read_key(self, reader: Callable[[str], Any] = json_values.read) -> Any:
         """The key's JSON document.
 
@@ -106,6 +123,8 @@ class KafkaMessage:
         """Why nothing can be read in the value: the record is damaged, or no UTF-8."""
         if self.defect is not None:
             return Fault("damaged_record", shown(self.defect))
+        if self.refusal is not None:
+            return self.refusal
         return None if self.is_utf8 else Fault("invalid_utf8", "the record is not valid UTF-8")
 
     def object(self) -> tuple[dict[str, Any], Fault | None]:
@@ -172,6 +191,9 @@ _NAMED_BY_SINK: Final = re.compile(
 
 _BASE64_OF_OBJECT: Final = re.compile(r"e[w-z0-9+/][A-Za-z0-9+/]*={0,2}")
 
+_SHORTEST: Final = 8
+"""The characters of a zero byte, an id and one byte in base64."""
+
 
 def kafka_message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
     """The message in a record of bronze: never fails, whatever stands there."""
@@ -201,6 +223,7 @@ def _of_topic(record: BronzeRecord) -> KafkaMessage:
     """The message that was read from a topic: its object is the topic's name and the partition's number."""
     found = bare_message(record)
     found._key, found._raw_key = Json(_utf8(record.key)), record.key
+    found._raw_value = record.payload
     found.is_keyless = record.key is None
     found.topic, _, number = record.object.rpartition("/")
     found.partition = _partition(number)
@@ -213,11 +236,12 @@ def _of_topic(record: BronzeRecord) -> KafkaMessage:
 def message_of_dump(record: BronzeRecord) -> KafkaMessage:
     """The message that a line of a dump says; of one that is no record, nothing but the value is known."""
     found = bare_message(record)
-    _take_name(found, record)
+    take_name(found, record)
     return _dumped(found.object()[0], record.defect) or found
 
 
-def _take_name(found: KafkaMessage, record: BronzeRecord) -> None:
+def take_name(found: KafkaMessage, record: BronzeRecord) -> None:
+    """Take topic, partition and offset from what a sink has called the object."""
     named = _NAMED_BY_SINK.search(record.object)
     if named is not None:
         found.topic = named["topic"]
@@ -240,6 +264,7 @@ def _dumped(line: Mapping[str, Any], defect: str | None) -> KafkaMessage | None:
     if not has_place and not is_record:
         return None
     found = KafkaMessage(_dumped_part(value), _dumped_part(key), defect=defect)
+    found._raw_value, found._raw_key = _in_wire_format(value), _in_wire_format(key)
     found.is_null = value is None
     found.is_keyless = key is None and (has_place or "key" in line)
     found.topic = as_text(_first(line, "topic", about))
@@ -277,6 +302,17 @@ def _out_of_base64(text: str) -> str:
     except ValueError:
         return text
     return inside if inside[0] == "{" and inside.rstrip()[-1] == "}" else text
+
+
+def _in_wire_format(part: Any) -> bytes | None:
+    """The bytes of a part that begin with a zero byte and a schema's id, which a dump can only have in base64."""
+    if type(part) is not str or part[:1] != "A" or len(part) < _SHORTEST:
+        return None
+    try:
+        found = binascii.a2b_base64(part, strict_mode=True)
+    except ValueError:
+        return None
+    return found if found[:1] == b"\x00" else None
 
 
 def _utf8(data: bytes | None) -> str | None:

@@ -91,6 +91,8 @@ def _meaning(feed: Feed) -> dict[str, object]:
         "unavailable_value": list(feed.unavailable_value),
         "range_deletes": feed.range_deletes,
         **({"unwrapped": feed.unwrapped} if feed.unwrapped else {}),
+        # Where they are had does not matter: an id's schema never changes.
+        **({"schemas": True} if feed.schemas else {}),
     }
 
 

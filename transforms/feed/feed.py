@@ -175,6 +175,37 @@ class Running:
     windows: tuple[str, ...] = ()
 
 
+# Schemas of messages that do not bring their own.
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSchema:
+    """One schema: its ``text``, and what it is written in (``AVRO``, ``JSON``, ``PROTOBUF``).
+
+    ``references``: the texts of schemas whose types it names, each behind those that it names itself.
+    """
+
+    kind: str
+    text: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """Where the schemas are that messages name by id: ``place`` is a registry's URL, or a folder.
+
+    ``known``: by id, those that were had from there; what is not among them, the place does not have.
+    """
+
+    place: str
+    known: Mapping[str, RegisteredSchema] = field(default_factory=dict)
+
+    @property
+    def is_registry(self) -> bool:
+        """Whether they are asked for by HTTP."""
+        return self.place.startswith(("http://", "https://"))
+
+
 # The feed itself. By the time a ``Feed`` exists, it is known to be sound: reading and judging the YAML comes before.
 
 
@@ -306,7 +337,8 @@ class Feed:
     ``unwrapped``: for rows without envelopes, how the transform that unwrapped them tells deletes; None where they
     say it themselves. ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the
     expectations that it adds. ``running``: how it is run, which changes no row. ``mask_key``: the secret of the
-    masks that hash; None where no table has one.
+    masks that hash; None where no table has one. ``schemas``: where messages' schemas are, which a decoder has to have
+    as values; None where messages bring them.
     """
 
     name: str
@@ -335,6 +367,7 @@ class Feed:
     suites: tuple[DeclaredSuite, ...] = ()
     running: Running = field(default_factory=Running)
     mask_key: MaskKey | None = None
+    schemas: Schemas | None = None
 
     @property
     def masks_columns(self) -> bool:

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from transforms.event import Event
 from transforms.families import arcion
-from transforms.families.connect import envelopes, events
+from transforms.families.connect import envelopes, events, wire
 from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import LogEntry, Meaning
 from transforms.families.connect.images import ImageReader
@@ -35,7 +35,7 @@ from transforms.feed.feed import Feed
 from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
-from transforms.source_format import JSON_FILES, Decode, SourceFormat, Surveyed
+from transforms.source_format import AVRO_FILES, JSON_FILES, Decode, SourceFormat, Surveyed
 
 VOCABULARY: Final = Vocabulary(
     operations={
@@ -165,10 +165,11 @@ def _log_entry(envelope: Envelope) -> LogEntry | Fault:
 
 FORMAT = SourceFormat(
     name="arcion_kafka",
-    files=JSON_FILES,
+    files=(*JSON_FILES, *AVRO_FILES),
     split=envelopes.split_files,
     decoder=decoder,
     describes_tables=True,
+    schema_ids=wire.schema_ids,
     reads_kafka=True,
     recognise=recognise,
     propose=propose,

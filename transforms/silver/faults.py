@@ -47,7 +47,8 @@ def too_late_fault(table: str | None, log_position: Sequence[int]) -> Fault:
 _QUOTE_NOTHING: Final = frozenset(
     {
         *("column_twice", "damaged_record", "invalid_utf8", "malformed_csv", "missing_cursor"),
-        *("missing_field", "missing_image", "no_envelope", "undeclared_table", "unknown_position"),
+        *("missing_field", "missing_image", "no_envelope", "no_schema", "undeclared_table"),
+        *("unknown_position",),
         "wrong_column_count",
     }
 )

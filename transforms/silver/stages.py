@@ -113,6 +113,24 @@ class Survey:
                 )
 
 
+@dataclass(frozen=True, slots=True)
+class NamedSchemas:
+    """Bronze records to the ids of the schemas that they were written with, each once in a batch."""
+
+    feed: Feed
+    format: SourceFormat
+    schema: ClassVar[pa.Schema] = pa.schema([("id", pa.string())])
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``id`` from batches of bronze."""
+        ids_of = self.format.schema_ids
+        assert ids_of is not None  # only formats with such records are asked
+        with with_clear_errors(self.feed):
+            for records in bounded(self.feed, batches):
+                found = {one for record in records for one in ids_of(self.feed, record)}
+                yield pa.RecordBatch.from_pydict({"id": sorted(found)}, schema=self.schema)
+
+
 def _rows(
     feed: Feed, records: Sequence[BronzeRecord], decode: Decode, conform: Conform
 ) -> list[Row]:

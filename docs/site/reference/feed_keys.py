@@ -91,7 +91,11 @@ def default_of(field: FieldInfo) -> str:
 
 def formats_of(key: str) -> str:
     """The formats whose feeds may have the key."""
-    has_key = {"unavailable_value": "has_placeholders", "unwrapped": "may_be_unwrapped"}.get(key)
+    has_key = {
+        "unavailable_value": "has_placeholders",
+        "unwrapped": "may_be_unwrapped",
+        "schemas": "schema_ids",
+    }.get(key)
     if has_key is not None:
         return ", ".join(
             code(name) for name, one in sorted(FORMATS.items()) if getattr(one, has_key)

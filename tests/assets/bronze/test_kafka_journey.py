@@ -17,6 +17,8 @@ from orchestration.definitions import build
 from orchestration.feeds.load import load_feed
 from orchestration.runs import planning
 from tests.services.kafka import Broker, Sent
+from tests.services.registry import running_registry
+from tests.support import avro_messages
 from tests.support.commands_here import weir
 from transforms.errors import OffsetsLost
 
@@ -195,3 +197,49 @@ def test_a_run_of_one_window_reads_all_and_names_the_windows_beyond(
     broker.delete_before(topic, 3)
     with dg.DagsterInstance.ephemeral() as instance, pytest.raises(OffsetsLost):
         job.execute_in_process(instance=instance, partition_key="2025-11-20T03")
+
+
+def test_records_in_avro_come_from_topics_to_gold_by_a_registry(
+    feeds: Path, lake: Lake, broker: Broker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broker.create("avro.public.pets", partitions=1)
+    key = avro_messages.key_schema("pets", {"name": "id", "type": "int"})
+    value = avro_messages.envelope_schema(
+        "pets", {"name": "id", "type": "int"}, {"name": "name", "type": ["null", "string"]}
+    )
+    (feeds / "town.yaml").unlink()
+    with running_registry() as registry:
+        (feeds / "pets.yaml").write_text(
+            f"format: debezium\nlanding: kafka://{broker.address}/avro.public.pets\n"
+            f"schemas: {{registry: {registry.url}}}\n"
+        )
+        ids = registry.register("pets-key", key), registry.register("pets-value", value)
+
+        def sent(op: str, lsn: int, id: int, **images: object) -> Sent:
+            change = avro_messages.change(op, "pets", lsn, **images)
+            return Sent(
+                avro_messages.wired(ids[1], value, change),
+                avro_messages.wired(ids[0], key, {"id": id}),
+                at=THREE + lsn,
+            )
+
+        broker.send(
+            "avro.public.pets",
+            [
+                sent("c", 1, 1, after={"id": 1, "name": "rex"}),
+                sent("c", 2, 2, after={"id": 2, "name": "ada"}),
+                sent("u", 3, 1, after={"id": 1, "name": None}),
+                sent("d", 4, 2, before={"id": 2, "name": "ada"}),
+                Sent(None, avro_messages.wired(ids[0], key, {"id": 2}), at=THREE + 4),
+            ],
+        )
+        registry.broken = 500
+        assert run.run(Place(feeds, lake.warehouse), (), None) != 0
+        told = capsys.readouterr()
+        assert f"the schema registry {registry.url}" in told.out + told.err
+        registry.broken = None
+        assert run.run(Place(feeds, lake.warehouse), (), None) == 0
+    rows = lake.table(Layer.GOLD, "pets", "pets").read().collect()
+    assert [(row["id"], row["name"]) for row in rows] == [(1, None)]
+    # The proof makes gold again from bronze, without the registry.
+    assert weir("verify", "--feeds", str(feeds), "--warehouse", lake.warehouse) == 0

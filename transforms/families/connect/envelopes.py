@@ -12,13 +12,15 @@ import msgspec
 
 from transforms import json_values
 from transforms.families.connect import schemas
-from transforms.families.kafka_records import KafkaMessage, kafka_message
+from transforms.families.connect.avro import without_unions
+from transforms.families.connect.wire import MessageReader, container_length
+from transforms.families.kafka_records import KafkaMessage
 from transforms.families.whole_numbers import microseconds, whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, part
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
-from transforms.records import json_documents
+from transforms.records import avro_containers, json_documents
 
 
 class Vocabulary:
@@ -190,6 +192,8 @@ def key_of_message(
     """The key of a record, or else the document of it that stood before the value's in a file (``header``)."""
     if message.is_keyless:
         return NO_KEY
+    if message.key_refusal is not None:
+        return Key(fault=message.key_refusal)
     try:
         return _key_of_document(message.read_key(reader.read), vocabulary)
     except MalformedJson as why:
@@ -293,17 +297,17 @@ class EnvelopeReader:
     It keeps the schemas that it has read. ``adapt``: makes an envelope where none is.
     """
 
-    __slots__ = ("_adapt", "_documents", "_feed", "_vocabulary")
+    __slots__ = ("_adapt", "_documents", "_messages", "_vocabulary")
 
     def __init__(self, feed: Feed, vocabulary: Vocabulary, adapt: Adapt | None = None) -> None:
-        self._feed = feed
+        self._messages = MessageReader(feed)
         self._vocabulary = vocabulary
         self._adapt = adapt
         self._documents = DocumentReader()
 
     def read(self, record: BronzeRecord) -> Envelope:
         """The record's message in its parts."""
-        message = kafka_message(record, self._feed)
+        message = self._messages.read(record)
         envelope = Envelope(message, record, fault=message.fault)
         if envelope.fault is None and message.is_null:
             envelope.note = TOMBSTONE
@@ -326,6 +330,7 @@ class EnvelopeReader:
             no_document = "not one JSON document, or a name stands twice in one object"
             envelope.fault = Fault("malformed_json", f"{no_document}: {why}")
             return
+        document = without_unions(document)
         if type(document) is dict:
             adapted = None if self._adapt is None else self._adapt(document, envelope)
             self._read_object(envelope, document if adapted is None else adapted)
@@ -406,8 +411,11 @@ def split_files(
     """JSON documents in whatever layout; a key's document goes along with the value's that follows it.
 
     So do the vendors' pages write a message: the key's schema and payload, then the value's. The key becomes the
-    record's ``header``; one that nothing follows is a record of its own.
+    record's ``header``; one that nothing follows is a record of its own. Avro container files are cut, too.
     """
+    if data.startswith(avro_containers.MAGIC):
+        yield from avro_containers.split(data, container_length, limits)
+        return
     key: Record | None = None
     for record in json_documents.split(data, limits):
         if is_key_document(record):

@@ -16,7 +16,7 @@ Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 
 from __future__ import annotations
 
-from transforms.families.connect import envelopes
+from transforms.families.connect import envelopes, wire
 from transforms.formats.debezium.decode import (
     BLOCKING_WITHOUT_KEY,
     COUNTED_BY_OFFSET,
@@ -29,11 +29,11 @@ from transforms.formats.debezium.decode import (
     propose,
     recognise,
 )
-from transforms.source_format import JSON_FILES, SourceFormat
+from transforms.source_format import AVRO_FILES, JSON_FILES, SourceFormat
 
 FORMAT = SourceFormat(
     name="debezium",
-    files=JSON_FILES,
+    files=(*JSON_FILES, *AVRO_FILES),
     split=envelopes.split_files,
     decoder=decoder,
     transactional=True,
@@ -42,6 +42,7 @@ FORMAT = SourceFormat(
         *(BLOCKING_WITHOUT_KEY, COUNTED_BY_OFFSET, DELETES_UNKNOWN),
     ),
     describes_tables=True,
+    schema_ids=wire.schema_ids,
     has_placeholders=True,
     may_be_unwrapped=True,
     reads_kafka=True,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from transforms.event import Event, EventWarning, Transaction
-from transforms.families.connect import events, schemas
+from transforms.families.connect import events, schemas, wire
 from transforms.families.connect.envelopes import TOMBSTONE, Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
@@ -398,6 +398,8 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     if b'"payload_2"' in (record.payload or b""):
         return None
     envelope = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed)).read(record)
+    if _names_schema(envelope):
+        return Mark(_WIRE_FORMAT)
     if envelope.is_unwrapped:
         return Mark("the fields that ExtractNewRecordState adds to a row, such as __op")
     body, connector = envelope.body, envelope.source.text("connector")
@@ -419,6 +421,14 @@ _BARE_ROWS: Final = (
 )
 
 
+_WIRE_FORMAT: Final = "a zero byte and a schema's id, as converters with a schema registry write them, of Avro for one"
+
+
+def _names_schema(envelope: Envelope) -> bool:
+    """Whether a message needs a schema that the feed does not have."""
+    return envelope.fault is not None and envelope.fault.reason == wire.NO_SCHEMA
+
+
 def _may_be_row(envelope: Envelope) -> bool:
     """Whether a message may be a row to which nothing was added: its record has an offset, and columns of it as key."""
     key = envelope.key.values
@@ -431,6 +441,14 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     records = records_in(sample)
     reader = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed))
     read = [reader.read(record) for record in records]
+    if any(map(_names_schema, read)):
+        registry = Entry("registry", "http://host:8081")
+        entry = Entry("schemas", (registry,), "where the records' schemas are", is_needed=False)
+        note = (
+            "records name their schemas by id, and nothing in them says where these are. Give the feed file the address"
+            " of their registry as `schemas: {registry: http://host:8081}`, or a folder; they say the rest themselves."
+        )
+        return Proposal((entry,), notes=(note,))
     is_untold = any(not one.tells_deletes if one.is_unwrapped else _may_be_row(one) for one in read)
     if not is_untold:
         return proposal_of(sample, reader)
