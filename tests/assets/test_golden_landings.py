@@ -131,7 +131,7 @@ def compare(given: Laid, lake: Lake, cut: list[Row], broken: Mapping[str, int]) 
     if not given.feed.reads_topics:
         # When the object was last modified.
         names.remove("landed_at")
-    assert only(found.bronze, names) == only(in_microseconds(cut), names)
+    assert only(found.bronze, names) == only(as_stored(cut), names)
     assert found.windows.keys() == expected.keys()
     for window, outcome in expected.items():
         changes = [
@@ -163,9 +163,12 @@ def only(rows: Iterable[Row], names: Iterable[str]) -> list[Row]:
     return sorted(({name: row[name] for name in wanted} for row in rows), key=source_location)
 
 
-def in_microseconds(rows: Iterable[Row]) -> Iterator[Row]:
+def as_stored(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows as the table of bronze gives them back."""
     for row in rows:
         landed_at = row["landed_at"]
         assert isinstance(landed_at, datetime)
         since = landed_at - datetime(1970, 1, 1, tzinfo=UTC)
-        yield {**row, "landed_at": since // timedelta(microseconds=1)}
+        pairs = row["headers"]
+        headers = pairs and [{"key": name, "value": value} for name, value in pairs]  # type: ignore[attr-defined]
+        yield {**row, "landed_at": since // timedelta(microseconds=1), "headers": headers}
