@@ -23,8 +23,20 @@ OPERATION_COUNTS_HAVE_NO_GAP = Rule(
     is_asked=False,
 )
 
+NO_DROP_IS_OUT_OF_TIME = Rule(
+    "no_drop_is_out_of_time",
+    "warning",
+    "No drop of the landing is dated in the future, or before the first window.",
+    "No run reads these drops now. Where the date is not when they landed, say with `window_path` in the feed file"
+    " which part of the path is, or move them; where they are older than all others, say `start`. Those of the future"
+    " are read once their window has begun.",
+)
+
 RULES = (OFFSETS_HAVE_NO_GAP,)
 """The rules of topics, whatever the format."""
+
+RULES_OF_LANDINGS = (NO_DROP_IS_OUT_OF_TIME,)
+"""Those of all files."""
 
 RULES_OF_FILES = (OPERATION_COUNTS_HAVE_NO_GAP,)
 """Those of files, of formats whose records say how many operations there were (``operations_so_far``)."""

@@ -23,16 +23,24 @@ def known_rules(format_name: str) -> dict[str, Rule]:
     """Every rule that may be judged of a feed of this format, by name."""
     of_graph = tigergraph.RULES if format_name == "tigergraph" else ()
     of_files = bronze.RULES_OF_FILES if FORMATS[format_name].operations_so_far else ()
-    every = (*bronze.RULES, *of_files, *silver.rules_of(format_name), *gold.RULES, *of_graph)
+    every = (
+        *bronze.RULES,
+        *bronze.RULES_OF_LANDINGS,
+        *of_files,
+        *silver.rules_of(format_name),
+        *gold.RULES,
+        *of_graph,
+    )
     return {rule.name: rule for rule in every}
 
 
 def bronze_rules(feed: Feed) -> tuple[Rule, ...]:
-    """The rules of the feed's bronze: of topics, or of files whose records are numbered."""
+    """The rules of the feed's bronze: of topics, or of files and of those whose records are numbered."""
     if feed.reads_topics:
         return as_set(bronze.RULES, feed.checks)
     is_numbered = FORMATS[feed.format].operations_so_far is not None
-    return as_set(bronze.RULES_OF_FILES if is_numbered else (), feed.checks)
+    of_files = bronze.RULES_OF_FILES if is_numbered else ()
+    return as_set((*bronze.RULES_OF_LANDINGS, *of_files), feed.checks)
 
 
 def silver_rules(feed: Feed) -> tuple[Rule, ...]:

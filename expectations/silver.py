@@ -170,14 +170,16 @@ GIVE_UP: Final = "If nobody can repair it: `weir quarantine dismiss <feed> <id> 
 DECLARE: Final = "If the declaration is wrong, repair the feed file and run `weir quarantine replay <feed> <id>`;"
 
 _DAMAGED: Final = (
-    "The landing has the object cut short or damaged: land it again whole, Weir reads it beside this one, and this"
-    " record can be dismissed. Or repair this record alone."
+    "Do what the detail says. Where the landing has the object cut short or damaged, land it again whole: Weir reads it"
+    " beside this one, and this record can be dismissed. Or repair this record alone."
 )
 _DECLARED: Final = f"{DECLARE} if the record is wrong, repair the record."
 
 REMEDIES: Final[Mapping[str, str]] = {
     "damaged_record": _DAMAGED,
     "error_response": "The source answered with an error: look for its cause there. There is no event to repair.",
+    "invalid_utf8": "If its file is in another encoding, say which in the feed file (`encoding: windows-1252`), and"
+    " land the file again under another name.",
     "missing_key": _DECLARED,
     "operation_does_not_fit": _DECLARED,
     "too_late": "Its history is compacted. `weir rebuild <feed>` takes it in; nothing else has to be decided.",

@@ -26,6 +26,7 @@ WORDS = {
     "UnreadableWarehouse": "cannot read the warehouse",
     "RecordFailed": "reading stopped",
     "UnknownHeader": "the header is not understood",
+    "OtherDelimiter": "between the fields the row is a single one",
     "TableNameCollision": "would mix",
     "FormatUnclear": "the drops are of no format that Weir recognises",
     "WindowOutOfRange": "it has not begun yet",

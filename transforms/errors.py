@@ -156,6 +156,20 @@ class UnknownHeader(WeirError):
         )
 
 
+class OtherDelimiter(WeirError):
+    """A CSV file has another delimiter than the feed file says, or than the usual one."""
+
+    def __init__(self, feed: str, object_name: str, table: str, had: str, found: str) -> None:
+        self.feed, self.object, self.table, self.found = feed, object_name, table, found
+        names = {"\t": '"\\t"', "\x01": '"\\x01"'}
+        had, found = (names.get(one, f'"{one}"') for one in (had, found))
+        super().__init__(
+            f"feed {feed}: {object_name}, line 1: with {had} between the fields the row is a single one, and"
+            f" with {found} it has as many as table {table}. Nothing was read. Write `csv: {{delimiter: {found}}}`"
+            f" into the feed file, for all tables or for this one (below `tables: {{{table}: …}}`)."
+        )
+
+
 class TableNameCollision(WeirError):
     """Two tables of the source would become one gold table."""
 

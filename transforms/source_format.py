@@ -90,6 +90,7 @@ class SourceFormat:
     - ``files``: globs of the objects that usually hold it, for feeds that name no files of their own.
     - ``split``: cuts the bytes of one object into records.
     - ``decoder``: makes the function that says what a record means.
+    - ``reads_csv``: whether its files are CSV, whose dialect a feed file may say (``csv``).
     - ``reads_kafka``: whether its records may come from a topic, or from a dump of one (``families/kafka_records``).
     - ``needs_whole_objects``: whether what a record means depends on other records of its object.
     - ``resolver``: for a format whose records decide each other's meaning, makes the function that turns a group of
@@ -143,6 +144,7 @@ class SourceFormat:
     has_placeholders: bool = False
     may_be_unwrapped: bool = False
     schema_ids: SchemaIds | None = None
+    reads_csv: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
     operations_so_far: Callable[[bytes], tuple[str, int] | None] | None = None

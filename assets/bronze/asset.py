@@ -9,7 +9,7 @@ import dagster as dg
 
 from assets import feed_assets
 from assets.bronze import from_objects, from_topics
-from assets.bronze.checks import bronze_check_specs, offset_checks, operation_checks, operation_gaps
+from assets.bronze.checks import bronze_check_specs, file_checks, offset_checks, operation_gaps
 from assets.bronze.from_objects import LandingDiff
 from assets.bronze.from_topics import AppendedRecords
 from assets.control import asset
@@ -58,7 +58,8 @@ def _objects(
 ) -> dg.MaterializeResult[None]:
     """Append what has landed in the run's windows and bronze does not have."""
     started = monotonic()
-    found = from_objects.land(lake, feed, feed_assets.windows_of_run(context))
+    asked = feed_assets.windows_of_run(context)
+    found = from_objects.land(lake, feed, asked)
     windows = _landed(context, lake, feed)
     size = sum(one.size for one in found.new)
     context.log.info(
@@ -86,7 +87,9 @@ def _objects(
     )
     return dg.MaterializeResult(
         metadata={"objects": 0, "bytes": 0},
-        check_results=operation_checks(lake, feed, operation_gaps(lake, feed, windows), windows),
+        check_results=file_checks(
+            lake, feed, operation_gaps(lake, feed, windows), found.out_of_time, asked
+        ),
     )
 
 

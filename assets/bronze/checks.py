@@ -1,4 +1,4 @@
-"""The checks of bronze: offsets that were read and held no record, and operations that no file has.
+"""The checks of bronze: drops that no run reads, offsets that held no record, and operations that no file has.
 
 Kafka gives no record at the offset of a transaction's end, at those of an aborted transaction, and where compaction
 or an operator removed one; a consumer cannot tell these apart. So nobody is warned who has not asked for it.
@@ -18,7 +18,11 @@ from assets.landing.kafka_offsets import Range
 from assets.quality import checks
 from assets.quality.checks import Counted, kept_counts
 from assets.storage.lake import Lake, Layer
-from expectations.bronze import OFFSETS_HAVE_NO_GAP, OPERATION_COUNTS_HAVE_NO_GAP
+from expectations.bronze import (
+    NO_DROP_IS_OUT_OF_TIME,
+    OFFSETS_HAVE_NO_GAP,
+    OPERATION_COUNTS_HAVE_NO_GAP,
+)
 from expectations.feed_rules import bronze_rules
 from transforms.display import bullets
 from transforms.feed.feed import Feed
@@ -41,7 +45,7 @@ def offset_gaps_in(
 
 
 def bronze_check_specs(feed: Feed) -> list[dg.AssetCheckSpec]:
-    """The checks of the feed's bronze, of topics or of files: none, unless its file asks for them."""
+    """The checks of the feed's bronze, of topics or of files."""
     return checks.specs_of_rules(feed_key("bronze", feed).path, bronze_rules(feed))
 
 
@@ -127,7 +131,8 @@ def operation_gaps(lake: Lake, feed: Feed, windows: Sequence[str]) -> list[Gap]:
     not in the order of their lines in bronze are read once more, to be put in order.
     """
     so_far = FORMATS[feed.format].operations_so_far
-    if so_far is None or not bronze_rules(feed):
+    asked = {rule.name for rule in bronze_rules(feed)}
+    if so_far is None or OPERATION_COUNTS_HAVE_NO_GAP.name not in asked:
         return []
     readings = defaultdict[_Object, Reading](Reading)
     gaps = defaultdict[_Object, list[Gap]](list)
@@ -161,14 +166,24 @@ def _countings(
                 yield (row["object"], row["generation"]), Counting(row["line"], *said)
 
 
-def operation_checks(
-    lake: Lake, feed: Feed, gaps: Sequence[Gap], windows: Sequence[str]
+def file_checks(
+    lake: Lake,
+    feed: Feed,
+    gaps: Sequence[Gap],
+    out_of_time: Sequence[str],
+    windows: Sequence[str],
 ) -> list[dg.AssetCheckResult]:
-    """The result of the check, kept in the warehouse; none where nobody asks for it."""
+    """The results of the checks of a landing of files, kept in the warehouse; those that nobody asks for are left out.
+
+    ``out_of_time``: a sentence for each drop that no run reads now.
+    """
     lines = [
         f"{gap.object} line {gap.line}: {gap.missing:,} missing before it" for gap in gaps[:SHOWN]
     ]
-    name = OPERATION_COUNTS_HAVE_NO_GAP.name
-    missing = sum(gap.missing for gap in gaps)
-    found = Counted(bronze_rules(feed), {name: missing}, {name: bullets(lines)})
+    operations, dates = OPERATION_COUNTS_HAVE_NO_GAP.name, NO_DROP_IS_OUT_OF_TIME.name
+    found = Counted(
+        bronze_rules(feed),
+        {operations: sum(gap.missing for gap in gaps), dates: len(out_of_time)},
+        {operations: bullets(lines), dates: bullets(out_of_time[:SHOWN])},
+    )
     return kept_counts(lake, feed, feed_key("bronze", feed).path, found, windows)

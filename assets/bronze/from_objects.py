@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -17,7 +18,8 @@ from assets.landing.spark_source import raise_clearly
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from transforms.feed.feed import Feed
-from transforms.feed.windows import day_of, first_of, window_at
+from transforms.feed.paths import date_in_path
+from transforms.feed.windows import bounds, day_of, first_of, window_at
 from transforms.formats import FORMATS
 
 
@@ -29,6 +31,7 @@ class LandingDiff:
     earlier generation. ``left_out``: a sentence for each object that is no drop; ``links``: those of them on links out
     of the landing's folder. ``landed``: how many objects lie in this run's windows, read or not. ``waiting``: unread
     objects outside this run's windows, if the caller asked for them. ``seen``: all objects that were compared.
+    ``out_of_time``: a sentence for each drop that no run reads now, by the date in its path or its own.
     ``executor``: which of them has read the new objects; None before they are read.
     """
 
@@ -39,6 +42,7 @@ class LandingDiff:
     waiting: list[LandedObject]
     seen: list[LandedObject] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
+    out_of_time: list[str] = field(default_factory=list)
     executor: str | None = None
 
 
@@ -58,7 +62,9 @@ def arrivals(
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
     everywhere = wanted is None or look_elsewhere
-    listed = [*landing.list(None if everywhere else {day_of(window) for window in wanted or ()})]
+    first, newest = bounds(feed, datetime.now(UTC))
+    days = _RunDays({day_of(window) for window in wanted or ()}, day_of(first), day_of(newest))
+    listed = [*landing.list(None if everywhere else days)]
     landed = [one for one in listed if wanted is None or one.window in wanted]
     looked_at = listed if look_elsewhere else landed
     known = read([one.name for one in looked_at]) if looked_at else []
@@ -73,8 +79,38 @@ def arrivals(
         landed=len(landed),
         waiting=[one for one in unknown if wanted is not None and one.window not in wanted],
         seen=looked_at,
+        out_of_time=[*_out_of_time(feed, listed, first, newest)],
         links=landing.left_out.links,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _RunDays:
+    """The days of a run, and those that no run reads: these are looked at to name what is there."""
+
+    days: Set[str]
+    first: str
+    newest: str
+
+    def __contains__(self, day: object) -> bool:
+        return day in self.days or (isinstance(day, str) and not self.first <= day <= self.newest)
+
+
+def _out_of_time(
+    feed: Feed, listed: Iterable[LandedObject], first: str, newest: str
+) -> Iterator[str]:
+    """A sentence for each drop whose window has not begun, or is before the first that anybody would expect.
+
+    What is before a ``start`` that the feed file declares is left out on purpose.
+    """
+    other = "" if feed.window_path else "; if it is not when it landed, window_path says what is"
+    for one in listed:
+        date = date_in_path(one.name, feed.window_path)
+        of = "the date in its path" if date else "the time at which it was modified"
+        if one.window > newest:
+            yield f"{one.name}: {of} is {one.window}, which has not begun, so it waits{other}"
+        elif one.window < first and feed.running.start is None:
+            yield f"{one.name}: {of} is {one.window}, before the first window, {first}{other}"
 
 
 def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:

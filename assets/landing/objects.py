@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -137,7 +137,7 @@ def reason_to_leave_out(name: str, globs: Sequence[str]) -> str | None:
 # without one are listed level by level: objects without a date in their path are of the day of their last change, and
 # may lie anywhere. Where that takes too many requests, everything is listed.
 
-Days = Collection[str]
+Days = Container[str]
 """Days as windows write them, ``2026-11-20``."""
 
 LOOKS = 1_000
@@ -222,7 +222,11 @@ def files_of_days(root: Path, days: Days | None, window_path: str | None) -> Ite
                     yield Entry(name, entry, leads_to)
             elif not entry.is_dir():
                 yield Entry(name, entry)
-            elif days is None or day_of_folder(name + "/", window_path) in (None, *days):
+            elif (
+                days is None
+                or (day := day_of_folder(name + "/", window_path)) is None
+                or day in days
+            ):
                 folders.append((name + "/", entry.path))
 
 

@@ -18,7 +18,8 @@ from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import DEFAULT_LIMITS, Limits, Record
-from transforms.records.gzip_archives import inflate, too_large, with_damage
+from transforms.records.compression import inflate, too_large, with_damage
+from transforms.records.encoding import to_utf8, with_undecodable
 from transforms.source_format import Split
 from transforms.task_errors import Reading, naming_record
 
@@ -131,11 +132,16 @@ def rows_of(
 def records_of(
     feed: Feed, object_name: str, data: bytes, *, split: Split, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Record]:
-    """The records of one object as it was landed, inflated first where it is gzip; one for an object too large."""
+    """The records of one object as it was landed, decompressed and in UTF-8; one for an object too large."""
     if len(data) > limits.largest_object:
         return iter([too_large(data, limits)])
-    inflated, damage = inflate(data, limits.largest_object)
+    inflated, damage = inflate(data, limits.largest_object, object_name)
     if len(inflated) > limits.largest_object:
         return iter([too_large(data, limits)])
-    records = split(inflated, feed, object_name, limits)
-    return records if damage is None else with_damage(records, inflated, damage)
+    text, encoding = to_utf8(inflated, feed.encoding, limits.largest_object)
+    if len(text) > limits.largest_object:
+        return iter([too_large(data, limits)])
+    records = split(text, feed, object_name, limits)
+    if encoding is not None:
+        records = with_undecodable(records, encoding)
+    return records if damage is None else with_damage(records, text, damage)

@@ -168,6 +168,8 @@ def report_waiting(plan: RunPlan, reported: Sequence[str] = ()) -> None:
     if ancient:
         first = window_at(first_of(plan.feed), plan.feed.window)
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
+    if plan.out_of_time:
+        say(f"{name}: these are {some(plan.out_of_time)}")
     if plan.asked and plan.empty:
         say(f"{name}: {nothing_landed(plan.empty, plan.asked.every)}")
     for line in plan.undecided:
@@ -182,6 +184,7 @@ def add_plan(answer: CommandAnswer, plan: RunPlan) -> None:
     left_alone = {
         "not_begun": plan.early,
         "before_start": plan.ancient,
+        "out_of_time": plan.out_of_time,
         "no_drops": plan.left_out,
         "undecided": plan.undecided,
     }

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from assets.audit.status import Status, status_of
+from assets.bronze.from_objects import arrivals
 from assets.landing import kafka
 from assets.wording import counted
 from orchestration.cli import session
@@ -61,7 +62,10 @@ def status_command(
         put_json([as_json(feed, one) for feed, one in found])
     elif style is None:
         print_table(found)
-        say("what has landed since is not counted here: `weir run` finds it")
+        say(
+            "what has landed since is not counted here: `weir run` finds it, and `weir status --details` names what no"
+            " run reads"
+        )
     if max_age is None:
         return
     oldest = datetime.now(UTC) - timedelta(hours=max_age)
@@ -129,8 +133,7 @@ def status_lines(feed: Feed, found: Status | None) -> Iterator[str]:
         yield "  nothing was read yet: `weir run` reads what has landed"
     else:
         yield from _of_tables(feed, found)
-    if feed.reads_topics:
-        yield from _of_topics(feed)
+    yield from _of_topics(feed) if feed.reads_topics else _of_landing(feed)
     for sentence in FORMATS[feed.format].unknowable:
         yield f"  cannot be known: {sentence}"
 
@@ -142,6 +145,18 @@ def _of_topics(feed: Feed) -> Iterator[str]:
             yield f"  not to be read yet: {line}"
     except UnreadableLanding as fault:
         yield f"  the topics cannot be asked now: {fault}"
+
+
+def _of_landing(feed: Feed) -> Iterator[str]:
+    """What lies in the feed's landing and is not read, with the reason."""
+    try:
+        found = arrivals(feed, lambda _: ())
+    except UnreadableLanding as fault:
+        yield f"  the landing cannot be listed now: {fault}"
+        return
+    for what, lines in (("dated", found.out_of_time), ("no drops", found.left_out)):
+        if lines:
+            yield f"  not read, {what}: {some(lines)}"
 
 
 def _of_tables(feed: Feed, found: Status) -> Iterator[str]:

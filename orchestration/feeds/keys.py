@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from orchestration.feeds.faults import InvalidKey
 from transforms.feed.feed import (
     CheckSeverity,
+    Header,
     LossGuard,
     RangeDeletePolicy,
     Snapshots,
@@ -126,6 +127,21 @@ class DeclaredCheck(_Declared):
     """For ``is_fresh`` alone: how old the newest change may be, as ``2h``."""
 
 
+class DeclaredCsv(_Declared):
+    """``csv`` of a feed, or of a table: what is left out of a table's is as the feed has it."""
+
+    delimiter: _Text = ","
+    """What stands between two fields, one character: ``;``, ``|`` or ``tab``."""
+    quote: _Text = '"'
+    """What stands around a field; ``none`` where quotes are characters as any."""
+    escape: _Text = "\\"
+    """What stands before a quote within quotes, beside doubling; ``none`` where only doubling does."""
+    null_word: str = "NULL"
+    """The unquoted text that stands for null, in quotes: ``'\\N'``, ``''``."""
+    header: Header = "auto"
+    """Whether files begin with a header; ``auto`` tells by its names."""
+
+
 class DeclaredTable(_Declared):
     """One entry of ``tables``."""
 
@@ -139,6 +155,8 @@ class DeclaredTable(_Declared):
     of a time of day, which is a string, ``millis_of_day``, ``micros_of_day`` or ``nanos_of_day``."""
     cdc_columns: _Texts | None = None
     """CSV only: the order of the columns in rows of changes, where it differs from that of ``columns``."""
+    csv: DeclaredCsv | None = None
+    """CSV only: how the table's files are written, where that differs from the feed's."""
     path: _Text | None = None
     """A glob over object names: which objects are this table's, where the records do not name their table."""
     history: _YesOrNo = False
@@ -228,6 +246,11 @@ class DeclaredFeed(_Declared):
     ``kafka://broker:9092/topic,topic``."""
     files: _Text | None = None
     """A glob over object names: which objects are drops. By default those with the format's usual extensions."""
+    encoding: _Text | None = None
+    """The encoding of files that have no byte order mark and are not UTF-8, by Python's name of it: ``latin-1``,
+    ``windows-1252``, ``utf-16-le``, ``shift_jis``. It holds for files that are read from then on."""
+    csv: DeclaredCsv = Field(default_factory=DeclaredCsv)
+    """How CSV files are written: delimiter, quotes, null and header. It holds for files that are read from then on."""
     window: WindowSize = "hour"
     """How long a window is. It cannot change once drops were read."""
     window_path: _Text | None = None
@@ -292,6 +315,8 @@ OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baselin
 
 PARTS: Final[dict[str, type[BaseModel]]] = {
     "tables": DeclaredTable,
+    "csv": DeclaredCsv,
+    "tables.csv": DeclaredCsv,
     "predicates": DeclaredPredicate,
     "vertices": DeclaredVertex,
     "edges": DeclaredEdge,

@@ -13,6 +13,8 @@ from transforms.addresses import has_credentials, neither
 from transforms.feed.feed import Schemas
 from transforms.feed.paths import compiled, matches
 from transforms.formats import FORMATS
+from transforms.near_names import did_you_mean
+from transforms.records.encoding import KNOWN, canonical
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
@@ -102,6 +104,17 @@ def check_window_path(declared: DeclaredFeed) -> None:
         compiled(declared.window_path)
     except ValueError as fault:
         raise InvalidKey("window_path", str(fault)) from None
+
+
+def check_encoding(declared: DeclaredFeed) -> None:
+    """Refuse an ``encoding`` that is none, or of a topic."""
+    if (name := declared.encoding) is None:
+        return
+    if declared.landing.startswith("kafka:"):
+        raise InvalidKey("encoding", "is for landings of files: records of a topic are UTF-8")
+    if canonical(name) is None:
+        fault = f"{name!r} is no encoding of text that Python knows{did_you_mean(name, KNOWN)}"
+        raise InvalidKey("encoding", fault, KNOWN)
 
 
 def accepted_losses_from(declared: DeclaredFeed) -> Iterator[tuple[str, int]]:

@@ -17,6 +17,7 @@ from orchestration.feeds.faults import InvalidKey, below
 from orchestration.feeds.keys import OBJECTS, DeclaredFeed, faults_in_shape
 from orchestration.feeds.landings import (
     accepted_losses_from,
+    check_encoding,
     check_glob,
     check_window_path,
     landing_from,
@@ -32,16 +33,17 @@ from orchestration.feeds.policies import (
     retention_from,
 )
 from orchestration.feeds.running import running_from, settings_from
-from orchestration.feeds.tables import check_table_name, mask_key, table_from
+from orchestration.feeds.tables import check_table_name, csv_from, mask_key, table_from
 from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.yaml_files import FIRST, location_of, locations_in, read_yaml
 from transforms.errors import FeedFaults, FeedMisdeclared, TableNameCollision
 from transforms.feed.decisions import Decisions, Epoch
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import USUAL_CSV, Feed, Table
 from transforms.feed.names import HISTORY, TOMBSTONES, asset_name, gold_name
 from transforms.feed.schema_policies import Policies
 from transforms.formats import FORMATS
 from transforms.near_names import did_you_mean
+from transforms.records.encoding import canonical
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -165,6 +167,7 @@ def _parts_of(declared: DeclaredFeed, file: Path, parts: _Parts) -> dict[str, An
     for check in (
         lambda: check_glob("files", declared.files),
         lambda: check_window_path(declared),
+        lambda: check_encoding(declared),
         lambda: _check_own_keys(declared),
     ):
         parts.made(check)
@@ -184,6 +187,7 @@ def _parts_of(declared: DeclaredFeed, file: Path, parts: _Parts) -> dict[str, An
             "transaction_timeout", declared.transaction_timeout, "24h or 2d", least=0
         ),
         "retention": lambda: retention_from(declared.compaction, declared.window),
+        "csv": lambda: csv_from(declared.csv, USUAL_CSV),
         "checks": lambda: settings_from(declared.checks, declared.format),
         "suites": lambda: suites_from(declared.expectations, str(file)),
         "running": lambda: running_from(declared),
@@ -205,6 +209,7 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
         name=file.stem,
         format=declared.format,
         files=declared.files,
+        encoding=canonical(declared.encoding) if declared.encoding else None,
         window=declared.window,
         window_path=declared.window_path,
         table_names=declared.table_names,
@@ -232,6 +237,11 @@ def _check_own_keys(declared: DeclaredFeed) -> None:
     for key, given in {"unavailable_value": declared.unavailable_value, **of_tables}.items():
         if given is not None and declared.format not in known:
             raise InvalidKey(key, f"is for feeds of format {' or '.join(known)}")
+    of_csv = [f"tables.{name}.csv" for name, table in declared.tables.items() if table.csv]
+    for key in ["csv"] * ("csv" in declared.model_fields_set) + of_csv:
+        if not FORMATS[declared.format].reads_csv:
+            known = [name for name, one in FORMATS.items() if one.reads_csv]
+            raise InvalidKey(key, f"is for feeds of format {' or '.join(known)}")
     if declared.unwrapped is not None and not FORMATS[declared.format].may_be_unwrapped:
         known = [name for name, one in FORMATS.items() if one.may_be_unwrapped]
         raise InvalidKey("unwrapped", f"is for feeds of format {' or '.join(known)}")
@@ -241,7 +251,12 @@ def _table(declared: DeclaredFeed, name: str) -> Table:
     check_table_name(name)
     with below(f"tables.{name}"):
         usual = policies_from(declared.schema_changes, Policies())
-        table = table_from(name, declared.tables[name], usual)
+        try:
+            csv = csv_from(declared.csv, USUAL_CSV)
+        except InvalidKey:
+            # It is told once, of the feed.
+            csv = USUAL_CSV
+        table = table_from(name, declared.tables[name], usual, csv)
         check_changes(table, declared.window)
     return table
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Final
 
 from orchestration.feeds.faults import InvalidKey, check_among
-from orchestration.feeds.keys import DeclaredTable
+from orchestration.feeds.keys import DeclaredCsv, DeclaredTable
 from orchestration.feeds.landings import check_glob
 from orchestration.feeds.policies import policies_from
 from transforms.column_types.column_type import UnknownType
 from transforms.column_types.encodings import UnfitEncoding, check
 from transforms.column_types.nested import Nested
 from transforms.column_types.registry import KNOWN_TYPES, canonical_type, column_type
-from transforms.feed.feed import Table
+from transforms.feed.feed import USUAL_CSV, CsvDialect, Table
 from transforms.feed.masks import DROP, HASH, KINDS, SHORTEST_KEY, MaskKey, MaskKind
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
@@ -26,8 +26,10 @@ MASK_KEY: Final = "WEIR_MASK_KEY"
 """The setting that holds the secret under which values are hashed."""
 
 
-def table_from(name: str, declared: DeclaredTable, usual: Policies) -> Table:
-    """The table that one entry declares; ``usual`` are the policies that hold where it names none."""
+def table_from(
+    name: str, declared: DeclaredTable, usual: Policies, csv: CsvDialect = USUAL_CSV
+) -> Table:
+    """The table that one entry declares; ``usual`` and ``csv`` hold where it names none of its own."""
     columns = columns_from(declared.columns, canonical_type, KNOWN_TYPES, "columns.")
     _check_names("key", declared.key, columns)
     for column in declared.key:
@@ -56,6 +58,7 @@ def table_from(name: str, declared: DeclaredTable, usual: Policies) -> Table:
         change_feed=declared.change_feed,
         snapshots=declared.snapshots,
         unavailable_value=tuple(declared.unavailable_value or ()),
+        csv=csv_from(declared.csv, csv),
     )
     table = replace(table, encodings=_encodings(declared.encoded, table))
     if not declared.mask:
@@ -64,6 +67,29 @@ def table_from(name: str, declared: DeclaredTable, usual: Policies) -> Table:
     kept = {column: kind for column, kind in columns.items() if masks.get(column) != DROP}
     unmasked = columns if len(kept) < len(columns) else {}
     return replace(table, columns=kept, masks=masks, unmasked_columns=unmasked)
+
+
+_WORDS: Final = {"tab": "\t", "\\t": "\t", "none": ""}
+
+
+def csv_from(declared: DeclaredCsv | None, usual: CsvDialect) -> CsvDialect:
+    """The dialect that was written; ``usual`` has what is left out."""
+    given = declared.model_dump(exclude_unset=True) if declared else {}
+    signs = ("delimiter", "quote", "escape")
+    signs_given = {key: _WORDS.get(given[key], given[key]) for key in signs if key in given}
+    for key, sign in signs_given.items():
+        if key == "delimiter" and not sign:
+            raise InvalidKey("csv.delimiter", "something has to stand between two fields")
+        if (sign and not re.fullmatch(r"[^\w\s]|[\t_]", sign, re.ASCII)) or not sign.isascii():
+            known = ["tab"] if key == "delimiter" else ["none"]
+            fault = f"{given[key]!r} is not one character of ASCII, no letter, digit, blank or line break"
+            raise InvalidKey(f"csv.{key}", fault, known)
+    csv = replace(usual, **signs_given, header=given.get("header", usual.header))
+    csv = replace(csv, null=given.get("null_word", usual.null))
+    if csv.delimiter in (csv.quote, csv.escape):
+        raise InvalidKey("csv.delimiter", f"{csv.delimiter!r} is the quote or the escape, too")
+    # A quote that escapes a quote is doubling.
+    return replace(csv, escape="") if csv.escape == csv.quote else csv
 
 
 def check_table_name(name: str) -> None:

@@ -45,6 +45,7 @@ class RunPlan:
     - ``early``: windows that have not begun yet, by the date in their objects' paths; they wait.
     - ``ancient``: windows before the first partition, which no run does.
     - ``left_out``: objects in the landing that are no drops of this feed.
+    - ``out_of_time``: a sentence for each drop that is in one of them, but for those before a declared start.
     - ``landed``: how many drops are in the landing, new or not; of topics, how many records.
     - ``finished``: windows that bronze has and that are in gold, where planning has found them.
     - ``undecided``: sentences about records of topics that wait for the end of a transaction.
@@ -61,6 +62,7 @@ class RunPlan:
     undecided: tuple[str, ...] = ()
     finished: frozenset[str] = frozenset()
     asked: AskedWindows | None = None
+    out_of_time: tuple[str, ...] = ()
 
     @property
     def empty(self) -> list[str]:
@@ -225,7 +227,7 @@ def _due(
         arrived = from_objects.arrivals(feed, lambda _: known)
         new = {drop.window for drop in arrived.new}
         plan = bounded(feed, new | {*unfinished}, arrived.left_out)
-        plan = replace(plan, landed=arrived.landed)
+        plan = replace(plan, landed=arrived.landed, out_of_time=(*arrived.out_of_time,))
     return replace(plan, finished=frozenset(one.window for one in known).difference(plan.windows))
 
 

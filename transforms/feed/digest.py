@@ -11,7 +11,7 @@ from typing import Any
 
 from transforms.column_types.registry import column_type, widens
 from transforms.feed.decisions import Decisions
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import USUAL_CSV, CsvDialect, Feed, Table
 from transforms.feed.masks import HASH
 
 
@@ -93,6 +93,7 @@ def _meaning(feed: Feed) -> dict[str, object]:
         **({"unwrapped": feed.unwrapped} if feed.unwrapped else {}),
         # Where they are had does not matter: an id's schema never changes.
         **({"schemas": True} if feed.schemas else {}),
+        **_csv_meaning(feed.csv),
     }
 
 
@@ -114,7 +115,12 @@ def _table_meaning(table: Table) -> dict[str, object]:
         "masks": dict(table.masks),
         "encodings": dict(table.encodings),
         "unavailable_value": list(table.unavailable_value),
+        **_csv_meaning(table.csv),
     }
+
+
+def _csv_meaning(csv: CsvDialect) -> dict[str, object]:
+    return {} if csv == USUAL_CSV else {"csv": asdict(csv)}
 
 
 def _mask_key(feed: Feed, *tables: Table) -> str | None:

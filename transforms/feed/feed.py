@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Literal
+from typing import Final, Literal
 
 from transforms.feed.decisions import Decisions
 from transforms.feed.masks import MaskKey, MaskKind
@@ -216,6 +216,26 @@ RangeDeletePolicy = Literal["apply", "hold"]
 Snapshots = Literal["heal", "replace"]
 
 
+Header = Literal["auto", "yes", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
+    """How CSV is written: one character each between fields, around one, and before a quote in one; "" for none.
+
+    ``null`` is the unquoted text that stands for null. ``header``: whether files begin with one, or it shows.
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = "\\"
+    null: str = "NULL"
+    header: Header = "auto"
+
+
+USUAL_CSV: Final = CsvDialect()
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """One declared table of the source.
@@ -237,7 +257,7 @@ class Table:
     were added, by gold's name; a declared table has none of either. ``masks`` says what
     becomes of values from silver on, by column. ``unmasked_columns`` are ``columns`` and those that masks drop, in the
     source's order; empty where none is dropped. ``encodings``: by column, how values are written where the record does
-    not say it (``column_types/encodings.py``).
+    not say it (``column_types/encodings.py``). ``csv``: how its CSV files are written.
     """
 
     name: str
@@ -261,6 +281,7 @@ class Table:
     unmasked_columns: Mapping[str, str] = field(default_factory=dict)
     unavailable_value: tuple[str, ...] = ()
     encodings: Mapping[str, str] = field(default_factory=dict)
+    csv: CsvDialect = USUAL_CSV
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -322,29 +343,32 @@ class LossGuard:
 class Feed:
     """One configured source: what its file says, with defaults filled in.
 
-    ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names,
-    or None for the format's usual extensions. ``window_path`` says where the date stands in an object's path; None
-    for the usual ways of writing one. ``range_deletes``: whether a range delete of a whole table acts at once or
-    waits for a decision. ``loss_guard``: how many rows one may remove at once. ``retention``: how long changes are
-    kept. ``transaction_timeout``: so long after its first landing window an open transaction counts as never
-    committed. ``decisions``: those of the feed file; recorded ones are added where tables are at hand.
-    ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are
-    what the feeds of graphs declare, by name; ``tables`` are then what their format makes of it. ``types``: the
-    predicates that the tables of nodes have, by the type of the nodes. ``baseline``: by partition the last tid that
-    a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic (``orders/0``), the offset
-    below which records that Kafka has deleted before they were read are given up. ``unavailable_value``: what
-    stands for values that the source did not log; empty where that is what its connector sends by default.
-    ``unwrapped``: for rows without envelopes, how the transform that unwrapped them tells deletes; None where they
-    say it themselves. ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the
-    expectations that it adds. ``running``: how it is run, which changes no row. ``mask_key``: the secret of the
-    masks that hash; None where no table has one. ``schemas``: where messages' schemas are, which a decoder has to have
-    as values; None where messages bring them.
+    ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
+    None for the format's usual extensions. ``encoding``: that of files without a byte order mark, where it is not
+    UTF-8. ``csv``: how CSV of tables that the file does not declare is written. ``window_path`` says where the date
+    stands in an object's path; None for the usual ways of writing one. ``range_deletes``: whether a range delete of a
+    whole table acts at once or waits for a decision. ``loss_guard``: how many rows one may remove at once.
+    ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first landing window an open
+    transaction counts as never committed. ``decisions``: those of the feed file; recorded ones are added where tables
+    are at hand. ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and
+    ``edges`` are what the feeds of graphs declare, by name; ``tables`` are then what their format makes of it.
+    ``types``: the predicates that the tables of nodes have, by the type of the nodes. ``baseline``: by partition the
+    last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic (``orders/0``),
+    the offset below which records that Kafka has deleted before they were read are given up. ``unavailable_value``:
+    what stands for values that the source did not log; empty where that is what its connector sends by default.
+    ``unwrapped``: for rows without envelopes, how the transform that unwrapped them tells deletes; None where they say
+    it themselves. ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the expectations
+    that it adds. ``running``: how it is run, which changes no row. ``mask_key``: the secret of the masks that hash;
+    None where no table has one. ``schemas``: where messages' schemas are, which a decoder has to have as values; None
+    where messages bring them.
     """
 
     name: str
     format: str
     landing: str
     files: str | None = None
+    encoding: str | None = None
+    csv: CsvDialect = USUAL_CSV
     window: WindowSize = "hour"
     window_path: str | None = None
     table_names: TableNames = "plain"

@@ -16,7 +16,8 @@ from typing import Final
 from transforms.feed.feed import Table
 
 _EXTENSION = re.compile(
-    r"\.(?:gz|gzip|json|jsonl|ndjson|csv|tsv|txt|avro|parquet)$", re.IGNORECASE | re.ASCII
+    r"\.(?:gz|gzip|zst|zstd|lz4|bz2|xz|zip|snappy|json|jsonl|ndjson|csv|tsv|txt|avro|parquet|orc)$",
+    re.IGNORECASE | re.ASCII,
 )
 _PART_NUMBER = re.compile(r"_\d+$", re.ASCII)
 _TRAILING_DATE = re.compile(r"[_.-]\d{4}-\d{2}-\d{2}(?:T\d{2})?$", re.ASCII)

@@ -8,7 +8,8 @@ Which column a field belongs to is said by the header where the file has one, el
 rows of a snapshot, ``cdc_columns`` for those of operations (Arcion's only sample has the columns in alphabetical
 order). A row never names its table: the object's path does.
 
-Null is the unquoted text NULL; a quoted "NULL" is a text of four letters. Blanks around unquoted values do not belong
+Delimiter, quote, escape, the word for null and whether there is a header are the feed file's (``csv``); by default null
+is the unquoted text NULL; a quoted "NULL" is a text of four letters. Blanks around unquoted values do not belong
 to them. A quote inside quotes is doubled in the vendor's samples, and escaped with a backslash in its configuration: a
 record is read by doubling where that fits its whole line, else by both ways.
 
@@ -21,7 +22,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from transforms.event import Event
 from transforms.families import arcion
@@ -35,56 +36,8 @@ from transforms.onboarding.tables import proposal_of_tables, tables_seen, with_p
 from transforms.onboarding.types_and_keys import inferred_type
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import csv_records
-from transforms.records.csv_records import DOUBLING_FIELD, MIXED_FIELD, role_of
+from transforms.records.csv_records import Field, fields_of, header_of, role_of
 from transforms.source_format import Decode, SourceFormat
-
-NULL = "NULL"
-
-_DOUBLING = (re.compile(f",({DOUBLING_FIELD})"), re.compile('""'))
-_MIXED = (re.compile(f",({MIXED_FIELD})"), re.compile(r'(?:\\(?=["\\])|"(?="))(["\\])'))
-_WHOLE = {
-    way: re.compile(rf"(?:{pattern})(?:,(?:{pattern}))*+")
-    for way, pattern in ((_DOUBLING, DOUBLING_FIELD), (_MIXED, MIXED_FIELD))
-}
-
-
-class Field(NamedTuple):
-    """One field of a row: its text without quotes, and whether it had any."""
-
-    text: str
-    is_quoted: bool
-
-    @property
-    def value(self) -> str | None:
-        """The field's text, or None where it is the unquoted null marker."""
-        return None if self.text == NULL and not self.is_quoted else self.text
-
-
-def fields_of(text: str) -> list[Field] | None:
-    """A record's fields with quotes taken off; None where they fit neither way of quoting."""
-    if '"' not in text:
-        return [Field(one.strip(" \t"), False) for one in text.split(",")]
-    for way in (_DOUBLING, _MIXED):
-        if _WHOLE[way].fullmatch(text):
-            cut, escapes = way
-            # A comma before every field: a match is then never empty, and none is skipped.
-            return [_unquoted(raw, escapes) for raw in cut.findall(f",{text}")]
-    return None
-
-
-def _unquoted(raw: str, escapes: re.Pattern[str]) -> Field:
-    trimmed = raw.strip(" \t")
-    if not trimmed.startswith('"'):
-        return Field(trimmed, False)
-    return Field(escapes.sub(lambda found: found[0][-1], trimmed[1:-1]), True)
-
-
-@lru_cache(maxsize=1024)
-def header_of(header: str) -> tuple[str, ...] | None:
-    """The names that a header line gives; None where it cannot be read."""
-    fields = fields_of(header)
-    return None if fields is None else tuple(one.text for one in fields)
-
 
 # Which column each field of a row belongs to.
 
@@ -207,8 +160,10 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
     def decode(record: BronzeRecord) -> Iterable[Event]:
         layout = layout_of(record.path_table, record.window)
         message = bare_message(record)
-        fields = None if message.text is None else fields_of(message.text)
-        names = None if record.header is None else header_of(record.header)
+        table = feed.tables.get(record.path_table or "")
+        csv = feed.csv if table is None else table.csv
+        fields = None if message.text is None else fields_of(message.text, csv)
+        names = None if record.header is None else header_of(record.header, csv)
         is_operation = is_operation_row(fields, names, layout)
         fault = unreadable_fault(fields, names, layout, record, is_operation=is_operation)
         row: Row = ({}, {}, {})
@@ -394,7 +349,7 @@ def split(
 ) -> Iterator[Record]:
     """CSV records; the header, where there is one, goes along with each."""
     table = feed.tables.get(table_of_object(object_name, feed.tables))
-    return csv_records.split(data, table, feed.name, object_name, limits)
+    return csv_records.split(data, table, feed, object_name, limits)
 
 
 FORMAT = SourceFormat(
@@ -402,6 +357,7 @@ FORMAT = SourceFormat(
     files=("**/*.csv*",),
     split=split,
     decoder=decoder,
+    reads_csv=True,
     recognise=recognise,
     propose=propose,
     operations_so_far=operations_so_far,

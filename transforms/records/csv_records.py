@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
-from transforms.errors import UnknownHeader
-from transforms.feed.feed import Table
+from transforms.errors import OtherDelimiter, UnknownHeader
+from transforms.feed.feed import USUAL_CSV, CsvDialect, Feed, Table
 from transforms.record import DEFAULT_LIMITS, Limits, Record
 
 SUFFIX_ROLE = r"(?i)^(.+?)[_.: -](NEW|OLD|EXISTS|BEFORE|AFTER)(?:[_.: -]VAL(?:UE)?)?$"
@@ -35,51 +37,119 @@ def role_of(name: str) -> tuple[str, str]:
     return _SYNONYMS.get(role, role), column
 
 
-# Fields. A quote inside quotes is doubled (``""``) or escaped (``\"``).
-
-# Every repetition is possessive: a field is read once, forwards, however many quotes it holds.
-_UNQUOTED = r'[^",\r\n]*+(?:\r(?=[^\n])[^",\r\n]*+)*+'
-
-DOUBLING_FIELD = rf'(?:[ \t]*+"[^"]*+(?:""[^"]*+)*+"[ \t]*+|{_UNQUOTED})'
-r"""One field, its quotes and the blanks around them included, where only ``""`` stands for a quote.
-
-Valid in Python's ``re`` and in Java; it has no groups. So is ``MIXED_FIELD``.
-"""
-
-MIXED_FIELD = rf'(?:[ \t]*+"[^"\\]*+(?:(?:\\[\s\S]|"")[^"\\]*+)*+"[ \t]*+|{_UNQUOTED})'
-r"""One field where, inside quotes, ``\`` takes the next character as it is and ``""`` is a quote, too."""
-
-_READABLE = re.compile(rf"{MIXED_FIELD}(?:,{MIXED_FIELD})*+".encode())
+# Fields. A quote inside quotes is doubled (``""``) or escaped (``\"``): a record is read by doubling where that fits
+# all of it, else by both.
 
 
-def quote_fault(data: bytes, start: int, end: int) -> str:
+class Field(NamedTuple):
+    """One field of a row: its text without quotes, and whether it had any."""
+
+    text: str
+    is_quoted: bool
+    null: str = USUAL_CSV.null
+
+    @property
+    def value(self) -> str | None:
+        """The field's text, or None where it is the unquoted null marker."""
+        return None if self.text == self.null and not self.is_quoted else self.text
+
+
+class _Quoting(NamedTuple):
+    """One way of quoting: a record with (outside the group) the end of its line, its text, a field of it, escapes."""
+
+    record: re.Pattern[bytes]
+    whole: re.Pattern[str]
+    cut: re.Pattern[str]
+    escapes: re.Pattern[str]
+
+
+class _Patterns(NamedTuple):
+    """A dialect as patterns. ``blanks`` around a field do not belong to it."""
+
+    csv: CsvDialect
+    blanks: str
+    quotings: tuple[_Quoting, ...]
+    readable: re.Pattern[bytes]
+    blank_lines: re.Pattern[bytes]
+
+    @property
+    def quote(self) -> bytes:
+        return self.csv.quote.encode()
+
+    @property
+    def delimiter(self) -> bytes:
+        return self.csv.delimiter.encode()
+
+
+@lru_cache(maxsize=256)
+def _patterns(csv: CsvDialect) -> _Patterns:
+    # Every repetition is possessive: a field is read once, forwards, however many quotes it holds.
+    d, q, e = (re.escape(one) for one in (csv.delimiter, csv.quote, csv.escape))
+    blanks = " \t".replace(csv.delimiter, "")
+    unquoted = rf"[^{q}{d}\r\n]*+(?:\r(?=[^\n])[^{q}{d}\r\n]*+)*+"
+    doubling = rf"(?:[{blanks}]*+{q}[^{q}]*+(?:{q}{q}[^{q}]*+)*+{q}[{blanks}]*+|{unquoted})"
+    mixed = rf"(?:[{blanks}]*+{q}[^{q}{e}]*+(?:(?:{e}[\s\S]|{q}{q})[^{q}{e}]*+)*+{q}[{blanks}]*+|{unquoted})"
+    ways = [(doubling, f"{q}({q})")] if q else [(unquoted, "(?!)")]
+    if q and e:
+        ways.append((mixed, f"(?:{e}(?=[{q}{e}])|{q}(?={q}))([{q}{e}])"))
+    quotings = tuple(
+        _Quoting(
+            re.compile(rf"({field}(?:{d}{field})*+)(?:\r?\n|\r?\Z)".encode()),
+            re.compile(rf"{field}(?:{d}{field})*+"),
+            re.compile(f"{d}({field})"),
+            re.compile(escapes),
+        )
+        for field, escapes in ways
+    )
+    last = ways[-1][0]
+    blank_lines = rf"(?:[{blanks}]*+\r?\n)*+(?:[{blanks}\r]*+\Z)?"
+    return _Patterns(
+        *(csv, blanks, quotings),
+        *(re.compile(f"{last}(?:{d}{last})*+".encode()), re.compile(blank_lines.encode())),
+    )
+
+
+def fields_of(text: str, csv: CsvDialect = USUAL_CSV) -> list[Field] | None:
+    """A record's fields with quotes taken off; None where they fit neither way of quoting."""
+    patterns, delimiter = _patterns(csv), csv.delimiter
+    if not csv.quote or csv.quote not in text:
+        return [Field(one.strip(patterns.blanks), False, csv.null) for one in text.split(delimiter)]
+    for way in patterns.quotings:
+        if way.whole.fullmatch(text):
+            # A delimiter before every field: a match is then never empty, and none is skipped.
+            found = way.cut.findall(f"{delimiter}{text}")
+            return [_unquoted(raw.strip(patterns.blanks), way, csv) for raw in found]
+    return None
+
+
+def _unquoted(trimmed: str, way: _Quoting, csv: CsvDialect) -> Field:
+    if not trimmed.startswith(csv.quote):
+        return Field(trimmed, False, csv.null)
+    return Field(way.escapes.sub(lambda found: found[1], trimmed[1:-1]), True, csv.null)
+
+
+@lru_cache(maxsize=1024)
+def header_of(header: str, csv: CsvDialect = USUAL_CSV) -> tuple[str, ...] | None:
+    """The names that a header line gives; None where it cannot be read."""
+    fields = fields_of(header, csv)
+    return None if fields is None else tuple(one.text for one in fields)
+
+
+def _quote_fault(data: bytes, start: int, end: int, patterns: _Patterns) -> str:
     """Why the text from ``start`` to ``end`` is no record: where a quote is wrong, and how."""
-    readable = _READABLE.match(data, start)
+    readable = patterns.readable.match(data, start)
     stop = readable.end() if readable else start
     if stop > end:
         return "text follows a closing quote, or a quote is never closed, on a later line of this record"
     column = len(text_of(data[start:stop])) + 1
-    if data[stop : stop + 1] != b'"':
+    if data[stop : stop + 1] != patterns.quote:
         return f"text follows a closing quote at column {column}"
-    field = max(data.rfind(b",", start, stop) + 1, start)
-    if not data[field:stop].strip(b" \t"):
+    field = max(data.rfind(patterns.delimiter, start, stop) + 1, start)
+    if not data[field:stop].strip(patterns.blanks.encode()):
         return f"the quote at column {column} is never closed"
-    if b'"' in data[field:stop]:
+    if patterns.quote in data[field:stop]:
         return f"text follows a closing quote at column {column}"
     return f"a quote stands inside an unquoted field at column {column}"
-
-
-def names_of(field: re.Pattern[bytes], record: bytes) -> list[str]:
-    """The fields of a record, without quotes and the blanks around them."""
-    names: list[str] = []
-    position = 0
-    while found := field.match(record, position):
-        name = text_of(found[0]).strip(" \t")
-        names.append(name[1:-1].replace('""', '"') if name.startswith('"') else name)
-        if found.end() >= len(record):
-            break
-        position = found.end() + 1
-    return names
 
 
 def text_of(raw: bytes) -> str:
@@ -187,59 +257,55 @@ def _expected(table: Table | None) -> str:
     return f"{operation}; or, for a snapshot, the columns {', '.join(table.source_columns)}"
 
 
-# Records: lines, whose quoted fields may hold line breaks. One is read by doubling where that fits the whole record,
-# else by both. The format reads fields by the same patterns, so that both cut alike.
+# Records: lines, whose quoted fields may hold line breaks.
 
 
-def _record(field: str) -> re.Pattern[bytes]:
-    """A record's text, and (outside the group) the end of its line."""
-    return re.compile(rf"({field}(?:,{field})*+)(?:\r?\n|\r?\Z)".encode())
-
-
-_DOUBLING = (_record(DOUBLING_FIELD), re.compile(DOUBLING_FIELD.encode()))
-_MIXED = (_record(MIXED_FIELD), re.compile(MIXED_FIELD.encode()))
-
-_BLANK_LINES = re.compile(rb"(?:[ \t]*+\r?\n)*+(?:[ \t\r]*+\Z)?")
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_HEADER = 1 << 20
 """What is longer names no columns that a table could have."""
+_USUAL_DELIMITERS = ",;\t|\x01~^"
+_NULS = "it has NUL bytes, which no text has: if the file is UTF-16, the feed file says so (encoding: utf-16-le)"
 
 
 def split(
     data: bytes,
     table: Table | None,
-    feed_name: str,
+    feed: Feed,
     object_name: str,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Record]:
     """Every record but the header and its repeats, malformed ones with their defect; nothing without records.
 
-    Raises ``UnknownHeader`` where the first record is a header that cannot be understood.
+    Raises:
+        UnknownHeader: the first record is a header that cannot be understood.
+        OtherDelimiter: the first record is one field, and as many as it should have with another delimiter.
     """
+    csv = feed.csv if table is None else table.csv
+    patterns = _patterns(csv)
     position, line = len(_BOM) if data.startswith(_BOM) else 0, 1
     header: str | None = None
     header_bytes: bytes | None = None
     first = True
     while True:
-        blank = _BLANK_LINES.match(data, position)
+        blank = patterns.blank_lines.match(data, position)
         start = blank.end() if blank else position
         line += data.count(b"\n", position, start)
         if start == len(data):
             return
-        cut = _cut(data, start)
+        cut = _cut(data, start, patterns)
         position = cut.resume
         if cut.end - start > limits.largest_record:
             payload = data[start : start + limits.kept]
             yield Record(line, start, payload, header, limits.too_long)
-        elif cut.field is None:
-            fault = f"malformed CSV: {quote_fault(data, start, cut.end)}"
-            yield Record(line, start, data[start : cut.end], header, fault)
+        elif fault := _fault_of(data, start, cut, patterns):
+            yield Record(line, start, data[start : cut.end], header, f"malformed CSV: {fault}")
         else:
             payload = data[start : cut.end]
             if first and len(payload) <= _LONGEST_HEADER:
-                names = names_of(cut.field, payload)
-                if is_header(names, table, feed_name, object_name):
-                    header, header_bytes = text_of(payload), payload
+                text = text_of(payload)
+                _refuse_other_delimiter(text, table, feed.name, object_name)
+                if _begins_with_header(text, table, feed, object_name):
+                    header, header_bytes = text, payload
             # Files put together, as members of one gzip may be, each begin with the header.
             if payload != header_bytes:
                 yield Record(line, start, payload, header)
@@ -247,22 +313,58 @@ def split(
         line += data.count(b"\n", start, position)
 
 
+def _begins_with_header(text: str, table: Table | None, feed: Feed, object_name: str) -> bool:
+    csv = feed.csv if table is None else table.csv
+    if csv.header == "no":
+        return False
+    names = header_of(text, csv) or ()
+    if is_header(names, table, feed.name, object_name):
+        return True
+    if csv.header == "yes" and table is not None:
+        shown = _WITHHELD if table.masks else ",".join(names)
+        raise UnknownHeader(feed.name, object_name, shown, _expected(table))
+    return csv.header == "yes"
+
+
+def _refuse_other_delimiter(
+    text: str, table: Table | None, feed_name: str, object_name: str
+) -> None:
+    """Raise ``OtherDelimiter`` where a record of one field would have a row's width with another delimiter."""
+    if (
+        table is None
+        or len(table.source_columns) == 1
+        or len(fields_of(text, table.csv) or ()) != 1
+    ):
+        return
+    widths = (len(table.source_columns), 3 * len(table.cdc_columns) + len(_METADATA))
+    for one in _USUAL_DELIMITERS.replace(table.csv.delimiter, ""):
+        fields = fields_of(text, replace(table.csv, delimiter=one)) or []
+        if len(fields) in widths and sum(bool(one.text) for one in fields) > 1:
+            raise OtherDelimiter(feed_name, object_name, table.name, table.csv.delimiter, one)
+
+
 class _Cut(NamedTuple):
-    """Where a record ends and the next line begins; ``field`` is the pattern that its fields fit, if any."""
+    """Where a record ends and the next line begins; whether its fields fit a way of quoting."""
 
     end: int
     resume: int
-    field: re.Pattern[bytes] | None
+    is_whole: bool
 
 
-def _cut(data: bytes, start: int) -> _Cut:
+def _cut(data: bytes, start: int, patterns: _Patterns) -> _Cut:
     end_of_line = data.find(b"\n", start)
     resume = len(data) if end_of_line < 0 else end_of_line + 1
     end = len(data) if end_of_line < 0 else end_of_line
-    if data.find(b'"', start, end) < 0:
+    if not patterns.quote or data.find(patterns.quote, start, end) < 0:
         # Without quotes, a line is a record; of a line's end, a return is part.
-        return _Cut(end - data.endswith(b"\r", start, end), resume, _DOUBLING[1])
-    for record, field in (_DOUBLING, _MIXED):
-        if found := record.match(data, start):
-            return _Cut(found.end(1), found.end(), field)
-    return _Cut(start + len(data[start:resume].rstrip(b"\r\n")), resume, None)
+        return _Cut(end - data.endswith(b"\r", start, end), resume, True)
+    for way in patterns.quotings:
+        if found := way.record.match(data, start):
+            return _Cut(found.end(1), found.end(), True)
+    return _Cut(start + len(data[start:resume].rstrip(b"\r\n")), resume, False)
+
+
+def _fault_of(data: bytes, start: int, cut: _Cut, patterns: _Patterns) -> str | None:
+    if not cut.is_whole:
+        return _quote_fault(data, start, cut.end, patterns)
+    return _NULS if data.find(b"\0", start, cut.end) >= 0 else None

@@ -19,7 +19,7 @@ from orchestration.runs import planning
 from tests.support import made_bronze
 from tests.support.pet_feed import change, drop, lay
 from transforms.errors import TableBusy
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Feed, Running
 
 FEED = Feed("zoo", "debezium", "/landing")
 NOON, LATER = "2025-11-20T12", "2025-11-20T13"
@@ -61,6 +61,26 @@ def test_an_object_stays_in_its_window_when_the_feed_says_where_the_date_stands(
     assert len(from_objects.land(lake, after, ["2025-11-20T03", "2025-11-20T04"]).new) == 1
     read = {one.name: one.window for one in ledger.read_objects(lake, after)}
     assert read == {names[0]: "2025-11-21T12", names[1]: "2025-11-20T04"}
+
+
+def test_drops_that_no_run_reads_are_named_with_the_reason(lake: Lake, tmp_path: Path) -> None:
+    landing = tmp_path / "landing"
+    feed = Feed("zoo", "arcion_s3_json", str(landing), window="day")
+    for folder in ("2025-11-20", "dt=29991231", "archive/2019-12-31"):
+        lay(landing, f"{folder}/a.json", drop(change("I", 1, after={"id": "1"})))
+    dated = [
+        "archive/2019-12-31/a.json: the date in its path is 2019-12-31, before the first window, 2020-01-01; if it is"
+        " not when it landed, window_path says what is",
+        "dt=29991231/a.json: the date in its path is 2999-12-31, which has not begun, so it waits; if it is not when it"
+        " landed, window_path says what is",
+    ]
+    plan = planning.due(lake, feed)
+    assert (plan.windows, sorted(plan.out_of_time)) == (["2025-11-20"], dated)
+    # A run looks at its own days, and at those that none reads.
+    found = from_objects.land(lake, feed, plan.windows)
+    assert (len(found.new), sorted(found.out_of_time)) == (1, dated)
+    started = replace(feed, running=Running(start="2025-11-01"))
+    assert [*planning.due(lake, started).out_of_time] == dated[1:]
 
 
 @pytest.fixture

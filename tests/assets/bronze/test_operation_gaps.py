@@ -90,16 +90,18 @@ def lake(tmp_path: Path) -> Lake:
 def test_what_is_missing_is_named_for_whom_asks(lake: Lake) -> None:
     gaps = checks.operation_gaps(lake, ASKED, [WINDOW])
     assert gaps == [Gap("cut", 2, 2)]
-    (failed,) = checks.operation_checks(lake, ASKED, gaps, [WINDOW])
-    (passed,) = checks.operation_checks(lake, ASKED, [], [WINDOW])
-    assert (failed.passed, passed.passed) == (False, True)
+    early = "2031-01-01/a.json: the date in its path is 2031-01-01"
+    dated, failed = checks.file_checks(lake, ASKED, gaps, [early], [WINDOW])
+    _, passed = checks.file_checks(lake, ASKED, [], [], [WINDOW])
+    assert (dated.passed, failed.passed, passed.passed) == (False, False, True)
+    assert "- `2031-01-01/a.json: the date in its path is" in str(dated.description)
     assert "- `cut line 2: 2 missing before it" in str(failed.description)
-    assert [spec.name for spec in bronze_check_specs(ASKED)] == ["operation_counts_have_no_gap"]
+    names = ["no_drop_is_out_of_time", "operation_counts_have_no_gap"]
+    assert [spec.name for spec in bronze_check_specs(ASKED)] == names
 
     assert checks.operation_gaps(lake, FEED, [WINDOW]) == []
-    assert checks.operation_checks(lake, FEED, [], [WINDOW]) == []
-    assert bronze_check_specs(FEED) == []
-    assert [key.name for key in asset.build(ASKED).check_keys] == ["operation_counts_have_no_gap"]
+    assert [spec.name for spec in bronze_check_specs(FEED)] == names[:1]
+    assert {key.name for key in asset.build(ASKED).check_keys} == {*names}
     topics = replace(FEED, format="debezium", landing="kafka://broker:9092/pets")
     asked = replace(topics, checks={"offsets_have_no_gap": CheckSetting()})
     assert [spec.name for spec in bronze_check_specs(asked)] == ["offsets_have_no_gap"]
@@ -131,6 +133,6 @@ def test_a_run_reports_the_gap_and_goes_on(tmp_path: Path) -> None:
             [RunPlan(feed, [WINDOW], [], [])], tables, instance, job_to_gold
         )
     assert not outcome.failed
-    (check,) = [one for one in outcome.checks if one.asset_key.path[0] == "bronze"]
+    _, check = [one for one in outcome.checks if one.asset_key.path[0] == "bronze"]
     assert (check.passed, check.check_name) == (False, "operation_counts_have_no_gap")
     assert "- `2025-11-20/03/a.json line 2: 1 missing before it" in str(check.description)

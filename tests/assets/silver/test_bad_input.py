@@ -30,7 +30,7 @@ from transforms.event import Event, Pending
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.records.gzip_archives import MAGIC
+from transforms.records.compression import MAGIC
 from transforms.source_format import Decode, Decoder, SourceFormat
 
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]

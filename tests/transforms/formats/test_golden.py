@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +26,7 @@ import pytest
 from orchestration.feeds.load import load_feed
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import CsvDialect, Feed, Table
 from transforms.formats import FORMATS
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
@@ -63,6 +63,14 @@ TABLES = {
         "stock",
         ("s_house", "s_item"),
         {"s_house": "string", "s_item": "int", "s_count": "int"},
+    ),
+    "pipes": replace(
+        table("pipes", ("id",), {"id": "int", "name": "string", "note": "string"}),
+        csv=CsvDialect("|", "'", "", "\\N", "yes"),
+    ),
+    "tabs": replace(
+        table("tabs", ("id",), {"id": "string", "name": "string", "note": "string"}),
+        csv=CsvDialect(delimiter="\t", null="", header="no"),
     ),
     "sample": table(
         "sample",

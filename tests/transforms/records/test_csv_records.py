@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.errors import UnknownHeader
-from transforms.feed.feed import Table
+from transforms.errors import OtherDelimiter, UnknownHeader
+from transforms.feed.feed import CsvDialect, Feed, Table
 from transforms.record import Limits, Record
-from transforms.records.csv_records import split
+from transforms.records.csv_records import fields_of, split
 
 REGION = Table(
     name="region",
@@ -19,6 +20,7 @@ REGION = Table(
     columns={"r_regionkey": "int", "r_name": "string", "r_comment": "string"},
     cdc_columns=("r_comment", "r_name", "r_regionkey"),
 )
+FEED = Feed("tpch", "arcion_s3_csv", "/nowhere")
 METADATA = "opType,cursor,operationcount"
 OPERATION = (
     b'India,NULL,1,India,NULL,1,10,NULL,1,I,"{""extractorId"":0,""v"":2}","{""insertCount"":6}"'
@@ -37,7 +39,7 @@ FIELD = UNQUOTED | st.builds(
 
 
 def records_of(data: bytes, table: Table | None = REGION) -> list[Record]:
-    return list(split(data, table, "tpch", "region/1.csv"))
+    return list(split(data, table, FEED, "region/1.csv"))
 
 
 def cut(data: bytes, table: Table | None = REGION) -> list[tuple[bytes, str | None]]:
@@ -134,7 +136,7 @@ def test_long_fields_are_read_once(field: bytes, is_closed: bool) -> None:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_a_record_that_is_too_long_costs_no_other(record: bytes, end: bytes) -> None:
     data = b"0,a,b\n" + record + end + b"2,a,b"
-    before, long, after = split(data, REGION, "tpch", "region/1.csv", Limits(largest_record=100))
+    before, long, after = split(data, REGION, FEED, "region/1.csv", Limits(largest_record=100))
     assert (long.line, long.byte_offset, long.payload) == (2, 6, record[:100])
     assert long.defect == "the record is longer than 100 bytes"
     assert [(one.payload, one.defect) for one in (before, after)] == [
@@ -147,14 +149,14 @@ def test_a_record_that_is_too_long_costs_no_other(record: bytes, end: bytes) -> 
 @pytest.mark.parametrize("line", [b'"\n', b'1,"a""\n', b'"""x\n', b'a"\n', b'"a\\\n', b'"\\"\n'])
 def test_malformed_lines_take_time_in_proportion(line: bytes) -> None:
     start = time.process_time()
-    assert sum(1 for _ in split(line * 60_000, REGION, "tpch", "region/1.csv")) >= 20_000
+    assert sum(1 for _ in split(line * 60_000, REGION, FEED, "region/1.csv")) >= 20_000
     assert time.process_time() - start < 4
 
 
 def test_large_texts_take_time_in_proportion() -> None:
     data = (OPERATION + b"\n") * 50_000
     start = time.process_time()
-    assert sum(1 for _ in split(data, REGION, "tpch", "region/1.csv")) == 50_000
+    assert sum(1 for _ in split(data, REGION, FEED, "region/1.csv")) == 50_000
     assert time.process_time() - start < 10
 
 
@@ -251,3 +253,65 @@ def test_a_header_is_told_from_data(
     assert [(one.header, one.payload, one.defect) for one in found] == [
         (header, payload, None) for payload in payloads
     ]
+
+
+@pytest.mark.parametrize(
+    ("data", "had", "found"),
+    [
+        (b"1|Ada|10\n", ",", '"|"'),
+        (b"1\tAda\t10\n", ",", '"\\t"'),
+        (b'r_regionkey;r_name;r_comment\n1;"a;b";\n', ",", '";"'),
+        (b"1,Ada,10\n", ";", '","'),
+        (b"|".join([b"1"] * 12), ",", '"|"'),
+    ],
+)
+def test_a_file_with_another_delimiter_names_it_and_the_key(
+    data: bytes, had: str, found: str
+) -> None:
+    table = replace(REGION, csv=CsvDialect(delimiter=had))
+    with pytest.raises(OtherDelimiter) as refused:
+        records_of(data, table)
+    said = f'line 1: with "{had}" between the fields the row is a single one, and with {found} it has as many as'
+    assert said in str(refused.value)
+    assert f"Write `csv: {{delimiter: {found}}}` into the feed file" in str(refused.value)
+
+
+@pytest.mark.parametrize("data", [b"1\n", b"1|Ada\n", b"1,Ada|Bo|Cy,10\n", b"|a|\n"])
+def test_a_row_that_is_only_short_is_a_row(data: bytes) -> None:
+    assert cut(data) == [(data.strip(), None)]
+
+
+def test_a_header_is_what_the_feed_file_says() -> None:
+    rows, texts = (
+        b"a,b,c\n1,2,3\n",
+        replace(REGION, columns=dict.fromkeys(REGION.columns, "string")),
+    )
+    for header, found in {"no": 2, "auto": 2}.items():
+        said = replace(texts, csv=CsvDialect(header=header))  # type: ignore[arg-type]
+        assert len(records_of(rows, said)) == found
+    with pytest.raises(UnknownHeader, match="'a,b,c'"):
+        records_of(rows, replace(texts, csv=CsvDialect(header="yes")))
+
+
+def test_a_row_with_nul_bytes_is_no_text() -> None:
+    ((_, defect),) = cut("1,2,3\n".encode("utf-16-le")[:-1])
+    assert defect is not None
+    assert "encoding: utf-16-le" in defect
+
+
+SIGNS = st.sampled_from(",;\t|'\"\\^~")
+
+
+@given(
+    st.binary(max_size=60)
+    | st.text(SIGNS | st.sampled_from("a\n\r "), max_size=60).map(str.encode),
+    st.lists(SIGNS, min_size=3, max_size=3, unique=True),
+)
+def test_no_bytes_end_in_an_exception_whatever_the_dialect(data: bytes, signs: list[str]) -> None:
+    for quote, escape in ((signs[1], signs[2]), (signs[1], ""), ("", "")):
+        csv = CsvDialect(signs[0], quote, escape, "", "no")
+        found = records_of(data, replace(REGION, columns={"a": "string"}, csv=csv))
+        assert places_are_true(data, found)
+        for record in found:
+            fields = fields_of(record.payload.decode("utf-8", "replace"), csv)
+            assert (fields is not None) or record.defect

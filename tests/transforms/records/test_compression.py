@@ -1,23 +1,64 @@
-"""Gzip is recognised by its first bytes, read as far as it goes, and never silently damaged."""
+"""A compression is recognised by its first bytes, read as far as it goes, and never silently damaged."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import random
 import time
+import zipfile
 import zlib
+from collections.abc import Callable
 from functools import partial
+from io import BytesIO
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 from transforms.record import Limits
-from transforms.records.gzip_archives import inflate, too_large, with_damage
+from transforms.records.compression import inflate, too_large, with_damage
 from transforms.records.json_documents import split
 
 LINES = b"".join(b'{"id":%d,"noise":%d}\n' % (n, hash(str(n))) for n in range(5000))
 
 # Without the time, so that the name of a test is the same in every process.
 zipped = partial(gzip.compress, mtime=0)
+
+
+def archive(*texts: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip, as macOS makes it, with a file for each text."""
+    sink = BytesIO()
+    with zipfile.ZipFile(sink, "w", method) as packed:
+        packed.writestr("drops/", b"")
+        packed.writestr("__MACOSX/drops/._0.json", b"beside")
+        for at, text in enumerate(texts):
+            packed.writestr(f"drops/{at}.json", text)
+    return sink.getvalue()
+
+
+def by_arrow(kind: str, data: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, kind) as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
+
+
+def table(write: Callable[[pa.Table, pa.BufferOutputStream], None]) -> bytes:
+    sink = pa.BufferOutputStream()
+    write(pa.table({"id": [1, 2]}), sink)
+    return bytes(sink.getvalue())
+
+
+OTHERS: dict[str, Callable[[bytes], bytes]] = {
+    "zstd": partial(by_arrow, "zstd"),
+    "lz4": partial(by_arrow, "lz4"),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": archive,
+}
 
 
 def records(data: bytes) -> list[tuple[bytes, str | None]]:
@@ -147,3 +188,74 @@ def test_of_an_object_that_is_too_large_there_is_its_beginning(data: bytes, faul
     assert record.defect == f"{fault}: nothing of it was read but its first 4,000"
     assert (record.line, record.byte_offset) == (1, 0)
     assert record.payload == inflate(data)[0][:4_000]
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_others_are_read_as_gzip_is(kind: str) -> None:
+    compress = OTHERS[kind]
+    assert inflate(compress(LINES)) == (LINES, None)
+    assert inflate(compress(b"")) == (b"", None)
+    if kind != "zip":
+        assert inflate(compress(b"one") + compress(b"") + compress(LINES)) == (b"one" + LINES, None)
+    inflated, damage = inflate(compress(LINES)[:-3])
+    assert LINES.startswith(inflated)
+    assert damage is not None
+    assert damage.startswith(f"truncated {kind}: the data ends after ")
+    inflated, damage = inflate(compress(bytes(100_000_000)), 1_000_000)
+    assert 1_000_000 < len(inflated) < 2_000_000
+    assert damage is None
+
+
+@pytest.mark.parametrize("kind", ["zstd", "bz2", "xz", "zip"])
+def test_a_flipped_byte_marks_every_record(kind: str) -> None:
+    data = bytearray(OTHERS[kind](LINES * 20))
+    data[len(data) // 2] ^= 0xFF
+    found = records(bytes(data))
+    assert all(defect and defect.startswith(f"corrupt {kind}: ") for _, defect in found)
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        (table(lambda rows, sink: pq.write_table(rows, sink)), "a Parquet file"),
+        (table(lambda rows, sink: orc.write_table(rows, sink)), "an ORC file"),
+        (b"Obj\x01\x04\x14avro.codec", "an Avro file"),
+        (b"\xff\x06\x00\x00sNaPpY\x01", "compressed with snappy"),
+        (b"\x82SNAPPY\x00\x00\x00\x00\x01", "compressed with snappy"),
+        (b"\x1f\x9d\x90", "compressed with compress (.Z)"),
+        (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z archive"),
+        (zipped(b"a.json".ljust(257, b"\0") + b"ustar\x0000"), "a tar archive"),
+        (archive(b"{}", b"{}"), "the zip archive has 2 files"),
+        (archive(), "the zip archive has 0 files"),
+        (archive(b"{}", method=zipfile.ZIP_LZMA), "compressed by method 14"),
+        # As Hadoop writes it: the size, the size of a block, the block.
+        (b"\0\0\0\x02\0\0\0\x04\x02\x04{}", "snappy (as Hadoop writes it), by its name"),
+    ],
+)
+def test_what_is_not_read_is_one_record_that_names_it(data: bytes, named: str) -> None:
+    inflated, damage = inflate(data, object_name="a.json.snappy")
+    assert inflated == b""
+    assert damage is not None
+    assert named in damage
+    assert ": " in damage
+    (record,) = with_damage(split(inflated), inflated, damage)
+    assert record.defect == damage
+
+
+@pytest.mark.parametrize("data", [b"ORC,1\nORC\n", b"PAR1,1\nPAR1", b"{}", b"7z,1\n"])
+def test_text_is_text_whatever_it_begins_with_and_is_called(data: bytes) -> None:
+    assert inflate(data, object_name="a.csv.snappy") == (data, None)
+
+
+def test_no_bytes_end_in_an_exception() -> None:
+    drawn = random.Random(7)
+    whole = [zipped(LINES[:3000]), *(compress(LINES[:3000]) for compress in OTHERS.values())]
+    for turn in range(3000):
+        data = bytearray(whole[turn % len(whole)])
+        # The directory of a zip is at its end.
+        reach = min(len(data), drawn.choice([8, 64, 1 << 20]))
+        for _ in range(drawn.randrange(1, 6)):
+            at = drawn.randrange(reach)
+            data[drawn.choice([at, -1 - at])] = drawn.randrange(256)
+        inflated, damage = inflate(bytes(data[: drawn.choice([reach, len(data)])]), 1 << 20)
+        list(with_damage(split(inflated), inflated, damage or "truncated"))
