@@ -18,6 +18,7 @@ from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import DEFAULT_LIMITS, Limits, Record
+from transforms.records.avro_containers import MAGIC as AVRO
 from transforms.records.compression import inflate, too_large, with_damage
 from transforms.records.encoding import to_utf8, with_undecodable
 from transforms.source_format import Split
@@ -135,10 +136,13 @@ def records_of(
     """The records of one object as it was landed, decompressed and in UTF-8; one for an object too large."""
     if len(data) > limits.largest_object:
         return iter([too_large(data, limits)])
-    inflated, damage = inflate(data, limits.largest_object, object_name)
+    reads_avro = FORMATS[feed.format].schema_ids is not None
+    inflated, damage = inflate(data, limits.largest_object, object_name, reads_avro=reads_avro)
     if len(inflated) > limits.largest_object:
         return iter([too_large(data, limits)])
-    text, encoding = to_utf8(inflated, feed.encoding, limits.largest_object)
+    text, encoding = inflated, None
+    if not inflated.startswith(AVRO):
+        text, encoding = to_utf8(inflated, feed.encoding, limits.largest_object)
     if len(text) > limits.largest_object:
         return iter([too_large(data, limits)])
     records = split(text, feed, object_name, limits)

@@ -24,6 +24,7 @@ from transforms.moments import microseconds_of
 from transforms.onboarding.landing_windows import LandingWindows, landing_windows
 from transforms.onboarding.recognition import Evidence, recognised
 from transforms.record import BronzeRecord, Record
+from transforms.records.avro_containers import MAGIC as AVRO
 from transforms.records.compression import inflate
 from transforms.records.encoding import to_utf8
 
@@ -161,12 +162,14 @@ def _read(
             break
         progress(f"{one.name} ({one.size:,} bytes)")
         data, _ = landing.read(one.name, one.generation, MOST_OF_OBJECT)
-        inflated, damage = inflate(data, MOST_OF_OBJECT, one.name)
+        inflated, damage = inflate(data, MOST_OF_OBJECT, one.name, reads_avro=True)
         if damage is not None and not inflated:
             landing.left_out.add(one.name, damage)
             continue
         is_cut = len(data) > MOST_OF_OBJECT or len(inflated) > MOST_OF_OBJECT
-        text, _ = to_utf8(inflated[:MOST_OF_OBJECT], None, MOST_OF_OBJECT)
+        text = inflated[:MOST_OF_OBJECT]
+        if not text.startswith(AVRO):
+            text, _ = to_utf8(text, None, MOST_OF_OBJECT)
         found.append(SampledObject(one, text, is_cut))
         size += len(inflated)
     return tuple(sorted(found, key=lambda one: one.object.name))

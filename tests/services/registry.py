@@ -48,14 +48,9 @@ class Registry:
         parts = [unquote(one) for one in path.split("/")[1:]]
         match parts:
             case ["schemas", "ids", number]:
-                found = self._of("id", int(number))
-                # Confluent's says the type of all but Avro.
-                hidden = {"subject", "version", "id", *(("schemaType",) if _is_avro(found) else ())}
-                said = {k: v for k, v in (found or {}).items() if k not in hidden}
-                return (said, {}) if found else None
+                return _shown(self._of("id", int(number)), ("subject", "version", "id"))
             case ["subjects", subject, "versions", version]:
-                found = self._version(subject, version)
-                return (found, {}) if found else None
+                return _shown(self._version(subject, version), ())
             case ["apis", "registry", "v2" | "v3", "ids", "globalIds" | "contentIds", number]:
                 return _raw(self._of("id", int(number)))
             case ["apis", "registry", _, "ids", _, number, "references"]:
@@ -78,8 +73,14 @@ class Registry:
         )
 
 
-def _is_avro(found: dict[str, Any] | None) -> bool:
-    return found is not None and found["schemaType"] == "AVRO"
+def _shown(
+    found: dict[str, Any] | None, hidden: Sequence[str]
+) -> tuple[Any, dict[str, str]] | None:
+    if found is None:
+        return None
+    # Confluent's says the type of all but Avro.
+    of_avro = ("schemaType",) if found["schemaType"] == "AVRO" else ()
+    return {name: one for name, one in found.items() if name not in (*hidden, *of_avro)}, {}
 
 
 def _raw(found: dict[str, Any] | None) -> tuple[Any, dict[str, str]] | None:

@@ -19,6 +19,7 @@ from typing import Final, Protocol
 import pyarrow as pa
 
 from transforms.record import DEFAULT_LIMITS, Limits, Record
+from transforms.records.avro_containers import MAGIC as AVRO
 
 _Way = Callable[[bytes, int], tuple[bytes, str | None]]
 """Decompresses what begins in one way, as ``inflate`` does."""
@@ -47,7 +48,7 @@ _NOT_READ: Final = (
     (rb"\x1f[\x9d\xa0]", "compressed with compress (.Z)", _AGAIN),
     (rb"7z\xbc\xaf\x27\x1c", "a 7z archive", _AGAIN),
     (rb"[\s\S]{257}ustar(?:  )?\0", "a tar archive", "land the files in it one by one"),
-    (rb"Obj\x01", "an Avro file", _ROWS),
+    (AVRO, "an Avro file", _ROWS),
     (rb"ORC(?=[\s\S]*ORC[^\t\r\n -~]\Z)", "an ORC file", _ROWS),
     (rb"PAR[1E](?=[\s\S]*\0PAR[1E]\Z)", "a Parquet file", _ROWS),
 )
@@ -58,26 +59,34 @@ _BEGINS_AS_TEXT: Final = re.compile(rb"[\t\r\n -~]{0,16}\Z")
 
 
 def inflate(
-    data: bytes, most: int = DEFAULT_LIMITS.largest_object, object_name: str = ""
+    data: bytes,
+    most: int = DEFAULT_LIMITS.largest_object,
+    object_name: str = "",
+    *,
+    reads_avro: bool = False,
 ) -> tuple[bytes, str | None]:
     """The decompressed bytes, with a sentence on the damage if there is any; none of what Weir does not read.
+
+    ``reads_avro``: whether the feed's format reads Avro's container files.
 
     If they exceed ``most`` bytes, reading stops soon after: slightly more than ``most`` bytes are returned, and damage
     after them is not reported.
     """
     found = _READ.match(data)
     if found is None:
-        fault = _not_read(data, object_name)
+        fault = _not_read(data, object_name, reads_avro)
         return (data, None) if fault is None else (b"", fault)
     kind = str(found.lastgroup)
     inflated, defect = _WAYS[kind](data, most)
-    if (fault := _not_read(inflated)) is not None:
+    if (fault := _not_read(inflated, "", reads_avro)) is not None:
         return b"", f"{fault} (in {kind})"
     return inflated, defect
 
 
-def _not_read(data: bytes, object_name: str = "") -> str | None:
+def _not_read(data: bytes, object_name: str, reads_avro: bool) -> str | None:
     """What an object is that is not text, and what to do about it; None for all that may be text."""
+    if reads_avro and data.startswith(AVRO):
+        return None
     for pattern, what, remedy in _PATTERNS:
         if pattern.match(data):
             return f"the object is {what}, which Weir does not read: {remedy}"

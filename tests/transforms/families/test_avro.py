@@ -288,12 +288,104 @@ def test_json_schemas_wire_format_is_json_behind_the_id() -> None:
     )
 
 
+def test_a_json_schema_tells_keys_and_types_as_kafka_connects_schema_does() -> None:
+    decimal = f"{CONNECT}Decimal"
+    row = {
+        "type": "object",
+        "properties": {
+            "pay": {
+                "type": "number",
+                "title": decimal,
+                "connect.type": "bytes",
+                "connect.index": 1,
+                "connect.parameters": {"scale": "2", "connect.decimal.precision": "8"},
+            },
+            "id": {"type": "integer", "connect.type": "int32", "connect.index": 0},
+            "born": {
+                "connect.index": 2,
+                "oneOf": [
+                    {"type": "null"},
+                    {"type": "integer", "title": f"{TIME}Date", "connect.type": "int32"},
+                ],
+            },
+            "tags": {"type": "array", "connect.index": 3, "items": {"type": "string"}},
+            "odd": {"connect.index": 4, "oneOf": [{"type": "string"}, {"type": "integer"}]},
+            "flag": {"type": "boolean", "default": False},
+            "none": 7,
+        },
+    }
+    envelope = {
+        "definitions": {"Row": row},
+        "type": "object",
+        "properties": {
+            "before": {"oneOf": [{"type": "null"}, {"$ref": "#/definitions/Row"}]},
+            "after": {"oneOf": [{"type": "null"}, {"$ref": "#/definitions/Row"}]},
+        },
+    }
+    key = {"type": "object", "properties": {"id": {"type": "integer", "connect.type": "int32"}}}
+    known = {
+        "1": RegisteredSchema("JSON", json.dumps(key)),
+        "2": RegisteredSchema("JSON", json.dumps(envelope)),
+    }
+    after = {
+        "id": 1,
+        "pay": 2.5,
+        "born": 20_513,
+        "tags": ["a"],
+        "odd": 4,
+        "flag": True,
+        "none": None,
+    }
+    value = {**VALUE, "after": after}
+    event = event_of(
+        feed_with(known),
+        b"\x00\x00\x00\x00\x02" + json.dumps(value).encode(),
+        b"\x00\x00\x00\x00\x01" + b'{"id": 1}',
+    )
+    assert event.fault is None
+    assert event.after == {
+        "id": "1",
+        "pay": "2.5",
+        "born": "2026-03-01",
+        "tags": '["a"]',
+        "odd": "4",
+        "flag": "true",
+        "none": None,
+    }
+    assert event.stream_schema is not None
+    assert event.stream_schema.key == ("id",)
+    assert event.stream_schema.columns == (
+        ("id", "int"),
+        ("pay", "decimal(8,2)"),
+        ("born", "date"),
+        ("tags", "array<string>"),
+        ("odd", "string"),
+        ("flag", "boolean"),
+        ("none", "string"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "7", '{"$ref": "#"}', '{"$ref": "#/a", "a": {"$ref": "#/a"}}', "{}"]
+)
+def test_a_json_schema_that_says_nothing_leaves_the_json_alone(text: str) -> None:
+    feed = feed_with({"2": RegisteredSchema("JSON", text)})
+    event = event_of(feed, b"\x00\x00\x00\x00\x02" + json.dumps(VALUE).encode())
+    assert (event.fault, event.after, event.stream_schema) == (None, {"id": "1", "n": "rex"}, None)
+
+
 def test_without_the_key_of_the_feed_file_the_fault_names_format_id_and_key() -> None:
     event = event_of(feed_with(None), wired(2, ROW, VALUE))
     assert event.fault is not None
     assert event.fault.reason == "no_schema"
     for word in ("wire format", "Avro", "schema id 2", "schemas: {registry: http://host:8081}"):
         assert word in event.fault.detail
+
+
+def test_json_whose_schema_a_header_names_is_read_without_any_registry() -> None:
+    headers: list[tuple[str, bytes | None]] = [("apicurio.value.globalId", bytes(7) + b"\x02")]
+    event = event_of(feed_with(None), json.dumps(VALUE).encode(), b'{"id": 1}', headers)
+    assert (event.fault, event.after) == (None, {"id": "1", "n": "rex"})
 
 
 def test_an_id_that_the_registry_does_not_have_is_named_with_it() -> None:

@@ -371,6 +371,8 @@ class EnvelopeReader:
                 envelope.key = key_of_parts(schema, envelope.body, self._vocabulary)
                 return
             header = envelope.record.header
+            if avro_containers.schema_of(header) is not None:
+                header = None
             envelope.key = key_of_message(
                 envelope.message, header, self._documents, self._vocabulary
             )

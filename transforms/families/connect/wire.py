@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from transforms import json_values
 from transforms.families.connect.avro import AvroSchema, Unusable
+from transforms.families.connect.json_schema import connect_schema
 from transforms.families.kafka_records import KafkaMessage, bare_message, kafka_message, take_name
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
@@ -34,6 +35,9 @@ _MAGIC: Final = b"\x00"
 _GUID: Final = b"\x01"
 _CONFLUENT: Final = "__{}_schema_id"
 _APICURIO: Final = {"apicurio.{}.globalId": "globalId", "apicurio.{}.contentId": "contentId"}
+
+
+_Usable: TypeAlias = AvroSchema | dict[str, Any] | None
 
 
 class Located(NamedTuple):
@@ -104,7 +108,7 @@ class MessageReader:
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._registered: dict[str, AvroSchema | Fault | None] = {}
+        self._registered: dict[str, _Usable | Fault] = {}
         self._of_containers: dict[str, AvroSchema | Fault] = {}
 
     def read(self, record: BronzeRecord) -> KafkaMessage:
@@ -143,6 +147,9 @@ class MessageReader:
 
     def _take(self, message: KafkaMessage, part: Located) -> None:
         if self._feed.schemas is None:
+            if part.body.startswith(b"{") and part.body is message.as_sent[0]:
+                # JSON whose schema a header names: it can be read without.
+                return
             message.refusal = Fault(
                 NO_SCHEMA,
                 "the record is in the wire format of a schema registry (Avro by Confluent's AvroConverter, for one):"
@@ -176,10 +183,11 @@ class MessageReader:
             raise _NoSchema(known)
         if isinstance(known, AvroSchema):
             return known.read(part.body)
-        return json_values.read(part.body)
+        document = json_values.read(part.body)
+        return document if known is None else {"schema": known, "payload": document}
 
-    def _schema(self, name: str) -> AvroSchema | Fault | None:
-        """The schema of an id; None where it says that JSON follows."""
+    def _schema(self, name: str) -> _Usable | Fault:
+        """The schema of an id: Avro's, or Kafka Connect's for the JSON that follows; None for JSON alone."""
         schemas = self._feed.schemas
         assert schemas is not None  # asked before
         found = schemas.known.get(name)
@@ -190,7 +198,7 @@ class MessageReader:
                 " this id, or name the registry that the record was written with; then run again",
             )
         if found.kind == JSON:
-            return None
+            return connect_schema(found.text)
         if found.kind != AVRO:
             return Fault(
                 NO_SCHEMA,
