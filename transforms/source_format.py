@@ -104,6 +104,7 @@ class SourceFormat:
       from other declarations (predicates, vertex and edge types).
     - ``declares``: the keys of a feed file that say which tables there are.
     - ``has_placeholders``: whether a text stands for values that the source did not log; a feed file can say which.
+    - ``has_documents``: whether a row may come as one document; a feed file can name the column that has it whole.
     - ``may_be_unwrapped``: whether its rows may come without their envelopes; a feed file says how deletes come then.
     - ``schema_ids``: for a format whose records may name schemas in a registry, by which they have to be decoded: says
       which ones. A feed file says where they are, and ``Feed.schemas`` has them by the time a decoder is made.
@@ -145,6 +146,7 @@ class SourceFormat:
     may_be_unwrapped: bool = False
     schema_ids: SchemaIds | None = None
     reads_csv: bool = False
+    has_documents: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
     operations_so_far: Callable[[bytes], tuple[str, int] | None] | None = None

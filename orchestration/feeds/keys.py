@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from orchestration.feeds.faults import InvalidKey
+from transforms.column_types.ranges import OutOfRange
 from transforms.feed.feed import (
     CheckSeverity,
     Header,
@@ -29,6 +30,7 @@ _Switch = Literal["on", "off"]
 _Texts = Annotated[list[_Text], Field(min_length=1)]
 # YAML takes the bare word ``null`` for nothing.
 _Mask = Annotated[str, BeforeValidator(lambda word: "null" if word is None else word)]
+_OutOfRange = Annotated[OutOfRange, BeforeValidator(lambda word: "null" if word is None else word)]
 
 
 def _as_list(value: object) -> object:
@@ -153,6 +155,9 @@ class DeclaredTable(_Declared):
     """How columns' values are written where neither their types nor the records say it: of a decimal ``base64`` or
     ``base64(scale)``; of a timestamp ``seconds``, ``millis``, ``micros`` or ``nanos`` since 1970, of a date ``days``;
     of a time of day, which is a string, ``millis_of_day``, ``micros_of_day`` or ``nanos_of_day``."""
+    out_of_range: dict[_Text, _OutOfRange] = Field(default_factory=dict)
+    """What becomes of a column's dates or times beyond the years 1 to 9999 (infinity, BC, MySQL's zero dates):
+    ``quarantine``, ``null``, or ``clamp``, the first or last that the type has."""
     cdc_columns: _Texts | None = None
     """CSV only: the order of the columns in rows of changes, where it differs from that of ``columns``."""
     csv: DeclaredCsv | None = None
@@ -168,6 +173,8 @@ class DeclaredTable(_Declared):
     ``replace``, in every window the whole table as it then was, so that what they do not name is gone."""
     unavailable_value: Annotated[_Texts, BeforeValidator(_as_list)] | None = None
     """What stands for values that the source did not log, where it is another text than the feed's."""
+    document: _Text | None = None
+    """Of a collection of MongoDB, the column that has the whole document, as extended JSON."""
     was: list[_Text] = Field(default_factory=list)
     """Earlier names of the table: events under them belong to it."""
     renamed: dict[_Text, _Text] = Field(default_factory=dict)
@@ -284,6 +291,9 @@ class DeclaredFeed(_Declared):
     ``{folder: ./schemas}``."""
     unwrapped: Unwrapped | None = None
     """Of rows that ExtractNewRecordState has taken out of their envelopes: its ``delete.tombstone.handling.mode``."""
+    out_of_range: _OutOfRange = "quarantine"
+    """What becomes of dates and times beyond the years 1 to 9999 where a table's own key does not say it: of the key's
+    columns they go to quarantine in place of ``null``."""
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     """Where the source's positions start again; ``weir epoch open`` records the same."""
     transaction_timeout: _Text = "1d"

@@ -215,6 +215,7 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
         table_names=declared.table_names,
         unavailable_value=tuple(declared.unavailable_value or ()),
         unwrapped=declared.unwrapped,
+        out_of_range=declared.out_of_range,
         range_deletes=declared.range_deletes,
         policies=policies_from(declared.schema_changes, Policies()),
         mask_key=mask_key(made["tables"].values()),
@@ -228,23 +229,30 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
 
 
 def _check_own_keys(declared: DeclaredFeed) -> None:
-    """Refuse what only formats with values that were not logged, or with rows without envelopes, take."""
+    """Refuse keys that only some formats have: for values that were not logged, rows without envelopes, documents."""
+    of_feed = {"unavailable_value": declared.unavailable_value, "unwrapped": declared.unwrapped}
     of_tables = {
-        f"tables.{name}.unavailable_value": table.unavailable_value
+        f"tables.{name}.{key}": getattr(table, key)
         for name, table in declared.tables.items()
+        for key in ("unavailable_value", "document")
     }
-    known = [name for name, one in FORMATS.items() if one.has_placeholders]
-    for key, given in {"unavailable_value": declared.unavailable_value, **of_tables}.items():
-        if given is not None and declared.format not in known:
+    for key, given in {**of_feed, **of_tables}.items():
+        trait = _TRAIT_OF[key.rpartition(".")[2]]
+        if given is not None and not getattr(FORMATS[declared.format], trait):
+            known = [name for name, one in FORMATS.items() if getattr(one, trait)]
             raise InvalidKey(key, f"is for feeds of format {' or '.join(known)}")
     of_csv = [f"tables.{name}.csv" for name, table in declared.tables.items() if table.csv]
     for key in ["csv"] * ("csv" in declared.model_fields_set) + of_csv:
         if not FORMATS[declared.format].reads_csv:
             known = [name for name, one in FORMATS.items() if one.reads_csv]
             raise InvalidKey(key, f"is for feeds of format {' or '.join(known)}")
-    if declared.unwrapped is not None and not FORMATS[declared.format].may_be_unwrapped:
-        known = [name for name, one in FORMATS.items() if one.may_be_unwrapped]
-        raise InvalidKey("unwrapped", f"is for feeds of format {' or '.join(known)}")
+
+
+_TRAIT_OF: Final = {
+    "unavailable_value": "has_placeholders",
+    "unwrapped": "may_be_unwrapped",
+    "document": "has_documents",
+}
 
 
 def _table(declared: DeclaredFeed, name: str) -> Table:

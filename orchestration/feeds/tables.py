@@ -15,6 +15,7 @@ from orchestration.feeds.policies import policies_from
 from transforms.column_types.column_type import UnknownType
 from transforms.column_types.encodings import UnfitEncoding, check
 from transforms.column_types.nested import Nested
+from transforms.column_types.ranges import ENDS, OutOfRange
 from transforms.column_types.registry import KNOWN_TYPES, canonical_type, column_type
 from transforms.feed.feed import USUAL_CSV, CsvDialect, Table
 from transforms.feed.masks import DROP, HASH, KINDS, SHORTEST_KEY, MaskKey, MaskKind
@@ -42,6 +43,10 @@ def table_from(
         fault = f"leaves out {', '.join(missing)}; it must name every column once"
         raise InvalidKey("cdc_columns", fault)
     check_glob("path", declared.path)
+    if declared.document is not None:
+        check_among("document", declared.document, "the table's columns", columns, columns)
+        if (kind := columns[declared.document]) != "string":
+            raise InvalidKey("document", f"has extended JSON: declare it as string, not as {kind}")
     if declared.history and not declared.key:
         raise InvalidKey("history", "is for tables with a key")
     table = Table(
@@ -59,8 +64,10 @@ def table_from(
         snapshots=declared.snapshots,
         unavailable_value=tuple(declared.unavailable_value or ()),
         csv=csv_from(declared.csv, csv),
+        document=declared.document,
     )
     table = replace(table, encodings=_encodings(declared.encoded, table))
+    table = replace(table, out_of_range=_ranges(declared.out_of_range, table))
     if not declared.mask:
         return table
     masks = {column: _mask(column, word, table) for column, word in declared.mask.items()}
@@ -161,6 +168,24 @@ def _encodings(declared: Mapping[str, str], table: Table) -> dict[str, str]:
             ) from None
         found[column] = encoding
     return found
+
+
+def _ranges(declared: Mapping[str, OutOfRange], table: Table) -> Mapping[str, OutOfRange]:
+    """What becomes of values that no date or time can be, by column."""
+    for column, policy in declared.items():
+        key = f"out_of_range.{column}"
+        if column not in table.columns:
+            fault = f"is no column of the table{did_you_mean(column, table.columns)}"
+            raise InvalidKey(key, fault, table.columns)
+        if (kind := table.columns[column]) not in ENDS:
+            raise InvalidKey(
+                key, f"is for columns of type {', '.join(ENDS)}, and this one is a {kind}"
+            )
+        if policy == "null" and column in table.key:
+            raise InvalidKey(
+                key, "the column is the key's, which cannot be null: use clamp or quarantine"
+            )
+    return declared
 
 
 def _mask(column: str, word: str, table: Table) -> MaskKind:

@@ -49,6 +49,11 @@ from transforms.column_types.registry import column_type
         ("string", "millis_of_day", "-3600001", "-01:00:00.001"),
         ("string", "nanos_of_day", "1", "00:00:00.000000001"),
         ("string", "micros_of_day", "08:30:00", "08:30:00"),
+        # Debezium's binary.handling.mode; a canonical text of bytes is base64.
+        ("binary", "hex", "00ff", "AP8="),
+        ("binary", "base64", "+/8", "+/8="),
+        ("binary", "base64-url-safe", "-_8=", "+/8="),
+        ("binary", "hex", b"\x00", "AA=="),
     ],
 )
 def test_a_value_is_read_as_it_is_declared_to_be_written(

@@ -3,8 +3,9 @@
 A feed file says it by column (``encoded``): ``seconds``, ``millis``, ``micros`` or ``nanos`` since 1970 for a
 timestamp, ``days`` since 1970 for a date, ``millis_of_day`` and its kin since midnight for a time of day, which is a
 string. ``base64`` is a decimal's unscaled number in big-endian two's complement; ``base64(2)`` also says the source's
-scale, which is the column's own elsewhere. A value that is already written as its type has it is taken as it is, so
-that a source may have changed its ways. Nothing is rounded.
+scale, which is the column's own elsewhere. Of bytes that come as texts it is how the texts stand for them: ``base64``,
+``base64-url-safe`` or ``hex``, as Debezium's ``binary.handling.mode`` calls it. A value that is already written as its
+type has it is taken as it is, so that a source may have changed its ways. Nothing is rounded.
 
 Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal and JsonConverter; Debezium's documentation, "Data type
 mappings" (``decimal.handling.mode=precise``, ``time.precision.mode=adaptive``), https://debezium.io/documentation/
@@ -22,6 +23,7 @@ from transforms import json_values
 from transforms.column_types.column_type import Judge
 from transforms.column_types.numbers import BASE64, DecimalNumber, TooLong, decimal_text
 from transforms.column_types.registry import column_type
+from transforms.column_types.texts import OF_BYTES
 from transforms.column_types.times import (
     DAYS,
     OF_DAY,
@@ -65,8 +67,13 @@ def check(type_name: str, encoding: str) -> None:
     known = fitting(type_name)
     if not known:
         raise UnfitEncoding(
-            f"is for columns of type decimal, date, timestamp, timestamp_ntz or string, and this one is a {type_name}"
+            "is for columns of type decimal, date, timestamp, timestamp_ntz, string or binary, and this one is a"
+            f" {type_name}"
         )
+    if known == OF_BYTES:
+        if encoding not in known:
+            raise UnfitEncoding(f"{encoding!r} is no way in which a {type_name} is written", known)
+        return
     in_base64 = _BASE64.fullmatch(encoding) if BASE64 in known else None
     if in_base64 is None and (encoding not in known or BASE64 in known):
         raise UnfitEncoding(f"{encoding!r} is no way in which a {type_name} is written", known)
@@ -86,6 +93,8 @@ def is_base64(encoding: str | None) -> bool:
 def judge_of_encoded(type_name: str, encoding: str) -> Judge:
     """The judge of a type whose values are written so; the pair has passed ``check``."""
     judge = column_type(type_name).judge
+    if type_name == "binary":
+        return _of_bytes(judge, encoding)
     if in_base64 := _BASE64.fullmatch(encoding):
         return _of_base64(judge, int(in_base64[1] or _scale_of(type_name)))
     return _of_counts(judge, _meaning(encoding))
@@ -121,6 +130,24 @@ def _of_base64(judge: Judge, scale: int) -> Judge:
     return judged
 
 
+def _of_bytes(judge: Judge, encoding: str) -> Judge:
+    def judged(value: str | bytes) -> str | None:
+        if isinstance(value, bytes):
+            return judge(value)
+        try:
+            if encoding == "hex":
+                return judge(bytes.fromhex(value)) if value.isalnum() or not value else None
+            standard = value.translate(_OF_URLS) if encoding == "base64-url-safe" else value
+            return judge(b64decode(standard + "=" * (-len(standard) % 4), validate=True))
+        except ValueError:
+            return None
+
+    return judged
+
+
+_OF_URLS: Final = str.maketrans({"-": "+", "_": "/", "+": "-", "/": "_"})
+
+
 def _number(value: str | bytes, scale: int) -> str | None:
     """The number that stands in base64, as text; None where the value is none."""
     raw, places = unscaled(value), scale
@@ -134,7 +161,7 @@ def _number(value: str | bytes, scale: int) -> str | None:
 
 def too_long(type_name: str, encoding: str, value: str | bytes) -> str | None:
     """The number in base64 that has more digits than its column keeps; None for any other value or encoding."""
-    in_base64 = _BASE64.fullmatch(encoding)
+    in_base64 = None if type_name == "binary" else _BASE64.fullmatch(encoding)
     if in_base64 is None or (isinstance(value, str) and "." in value):
         return None
     number = _number(value, int(in_base64[1] or _scale_of(type_name)))
@@ -174,6 +201,8 @@ def suggested(type_name: str, value: object) -> str | None:
     if not isinstance(value, str):
         return None
     ways = fitting(type_name)
+    if ways == OF_BYTES:
+        return None
     if BASE64 in ways:
         is_one = is_unscaled(value) and not is_word(value)
         return BASE64 if is_one or variable(value) else None

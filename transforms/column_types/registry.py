@@ -77,6 +77,7 @@ SIMPLE: Final[dict[str, ColumnType]] = {
             value=lambda text: b64decode(text, validate=True),
             text=bytes,
             connect=("bytes",),
+            encodings=texts.OF_BYTES,
         ),
     )
 }

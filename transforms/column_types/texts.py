@@ -38,6 +38,10 @@ class String(ColumnType):
         return quoted(part if type(part) is str else json_values.written(part))
 
 
+OF_BYTES: Final = ("base64", "base64-url-safe", "hex")
+"""The ways in which a text may stand for bytes, as Debezium's ``binary.handling.mode`` calls them."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Binary(ColumnType):
     """Bytes, which are base64 as texts. A text stands for its UTF-8: the judge must not see its own canonical text."""

@@ -4,7 +4,9 @@ A dump has one JSON object a line with ``partition`` and ``offset``, the key and
 or ``key`` and ``payload`` (kcat's ``-J``); ``ts`` or ``timestamp`` in milliseconds; ``topic`` and ``headers`` or not.
 Key and value are texts, JSON documents that stand in the line as they are, or JSON objects in base64. Offset and time
 may stand in an object ``metadata``, or be missing: a line without an offset is still a record if it has ``value`` and
-no field outside ``_FIELDS``. Any other line is a bare value, without a key. Where a sink of Kafka Connect wrote the
+no field outside ``_FIELDS``. What clouds and consoles wrap messages in is taken off first (``wrappings``), and a value
+that was encoded twice, so that it is a text of JSON in JSON, is read twice. Any other line is a bare value, without a
+key. Where a sink of Kafka Connect wrote the
 object, its name says the topic, the partition and the offset of its first record
 (``orders+0+0000000042.json``), and each record stands one behind the record before it.
 
@@ -25,6 +27,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from transforms import json_values
+from transforms.families import wrappings
 from transforms.families.whole_numbers import microseconds, whole
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
@@ -170,8 +173,12 @@ class Json:
         if not self._is_read:
             if self._text is None:
                 raise MalformedJson("there is no text")
-            self._document = reader(self._text)
-            self._is_read = True
+            document = reader(self._text)
+            if type(document) is str and document.lstrip().startswith("{"):
+                # It was encoded twice; a text that only begins so is a text.
+                with suppress(MalformedJson):
+                    document = reader(document)
+            self._document, self._is_read = document, True
         return self._document
 
 
@@ -237,7 +244,7 @@ def message_of_dump(record: BronzeRecord) -> KafkaMessage:
     """The message that a line of a dump says; of one that is no record, nothing but the value is known."""
     found = bare_message(record)
     take_name(found, record)
-    return _dumped(found.object()[0], record.defect) or found
+    return _dumped(wrappings.unwrapped(found.object()[0]), record.defect) or found
 
 
 def take_name(found: KafkaMessage, record: BronzeRecord) -> None:
@@ -266,6 +273,7 @@ def _dumped(line: Mapping[str, Any], defect: str | None) -> KafkaMessage | None:
     found = KafkaMessage(_dumped_part(value), _dumped_part(key), defect=defect)
     found._raw_value, found._raw_key = _in_wire_format(value), _in_wire_format(key)
     found.is_null = value is None
+    found.is_utf8 = type(value) is not bytes
     found.is_keyless = key is None and (has_place or "key" in line)
     found.topic = as_text(_first(line, "topic", about))
     found.partition, found.offset = partition, offset
@@ -283,14 +291,18 @@ def _pairs(headers: Any) -> Iterator[tuple[Any, Any]]:
         yield from zip(headers[::2], headers[1::2], strict=False)
     elif type(headers) is list:
         for one in headers:
-            if type(one) is dict:
+            if type(one) is dict and len(one) == 1:
+                yield from ((name, wrappings.octets_of(value)) for name, value in one.items())
+            elif type(one) is dict:
                 yield one.get("key", one.get("name")), one.get("value")
             elif type(one) is list and len(one) == 2:
                 yield one[0], one[1]
 
 
 def _dumped_part(part: Any) -> Json:
-    """A key or value as it was: a text, or a document that stands in the line."""
+    """A key or value as it was: a text, or a document that stands in the line; bytes that are no UTF-8 have none."""
+    if type(part) is bytes:
+        return Json(None)
     return Json(_out_of_base64(part)) if type(part) is str else Json(None, part)
 
 
@@ -306,6 +318,8 @@ def _out_of_base64(text: str) -> str:
 
 def _in_wire_format(part: Any) -> bytes | None:
     """The bytes of a part that begin with a zero byte and a schema's id, which a dump can only have in base64."""
+    if type(part) is bytes:
+        return part if part[:1] == b"\x00" else None
     if type(part) is not str or part[:1] != "A" or len(part) < _SHORTEST:
         return None
     try:

@@ -94,6 +94,7 @@ def _meaning(feed: Feed) -> dict[str, object]:
         # Where they are had does not matter: an id's schema never changes.
         **({"schemas": True} if feed.schemas else {}),
         **_csv_meaning(feed.csv),
+        **({"out_of_range": feed.out_of_range} if feed.out_of_range != "quarantine" else {}),
     }
 
 
@@ -116,6 +117,8 @@ def _table_meaning(table: Table) -> dict[str, object]:
         "encodings": dict(table.encodings),
         "unavailable_value": list(table.unavailable_value),
         **_csv_meaning(table.csv),
+        **({"document": table.document} if table.document else {}),
+        **({"out_of_range": dict(table.out_of_range)} if table.out_of_range else {}),
     }
 
 

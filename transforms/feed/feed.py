@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Literal
 
+from transforms.column_types.ranges import OutOfRange
 from transforms.feed.decisions import Decisions
 from transforms.feed.masks import MaskKey, MaskKind
 from transforms.feed.schema_policies import Policies
@@ -257,7 +258,9 @@ class Table:
     were added, by gold's name; a declared table has none of either. ``masks`` says what
     becomes of values from silver on, by column. ``unmasked_columns`` are ``columns`` and those that masks drop, in the
     source's order; empty where none is dropped. ``encodings``: by column, how values are written where the record does
-    not say it (``column_types/encodings.py``). ``csv``: how its CSV files are written.
+    not say it (``column_types/encodings.py``). ``csv``: how its CSV files are written. ``document``: of a collection of
+    MongoDB, the column that has the whole document as it came. ``out_of_range``: by column, what becomes of dates and
+    times beyond the years 1 to 9999, where that is not as in the whole feed (``column_types/ranges.py``).
     """
 
     name: str
@@ -282,6 +285,8 @@ class Table:
     unavailable_value: tuple[str, ...] = ()
     encodings: Mapping[str, str] = field(default_factory=dict)
     csv: CsvDialect = USUAL_CSV
+    document: str | None = None
+    out_of_range: Mapping[str, OutOfRange] = field(default_factory=dict)
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -357,10 +362,10 @@ class Feed:
     the offset below which records that Kafka has deleted before they were read are given up. ``unavailable_value``:
     what stands for values that the source did not log; empty where that is what its connector sends by default.
     ``unwrapped``: for rows without envelopes, how the transform that unwrapped them tells deletes; None where they say
-    it themselves. ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the expectations
-    that it adds. ``running``: how it is run, which changes no row. ``mask_key``: the secret of the masks that hash;
-    None where no table has one. ``schemas``: where messages' schemas are, which a decoder has to have as values; None
-    where messages bring them.
+    it themselves. ``out_of_range``: what becomes of dates and times that no column can hold. ``checks``: what the file
+    says of built-in checks, by the rule's name; ``suites``: the expectations that it adds. ``running``: how it is run,
+    which changes no row. ``mask_key``: the secret of the masks that hash; None where no table has one. ``schemas``:
+    where messages' schemas are, which a decoder has to have as values; None where messages bring them.
     """
 
     name: str
@@ -387,6 +392,7 @@ class Feed:
     accepted_losses: Mapping[str, int] = field(default_factory=dict)
     unavailable_value: tuple[str, ...] = ()
     unwrapped: Unwrapped | None = None
+    out_of_range: OutOfRange = "quarantine"
     checks: Mapping[str, CheckSetting] = field(default_factory=dict)
     suites: tuple[DeclaredSuite, ...] = ()
     running: Running = field(default_factory=Running)

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from transforms.change import CONTROL, EPOCH, HOLD, SNAPSHOT, STREAM
 from transforms.column_types.column_type import Judge
+from transforms.column_types.ranges import ENDS, LATER, UNKNOWN, side_of
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.event import DUMP, Event, Image, SnapshotRow, StreamSchema, Transaction, Value
 from transforms.fault import Fault, shown
@@ -155,7 +156,9 @@ def place_in_dump(event: Event, record: BronzeRecord) -> None:
 # Images as canonical texts, and the key that images hold.
 
 
-def canonical_image(image: Image, judges: Mapping[str, Judge]) -> tuple[Texts, Sequence[str]]:
+def canonical_image(
+    image: Image, judges: Mapping[str, Judge]
+) -> tuple[dict[str, str | None], Sequence[str]]:
     """An image as canonical texts, and the names of the columns whose values do not fit their type.
 
     Values that do not fit, and values of columns whose type nobody declares, stay as they came; bytes are base64.
@@ -194,6 +197,23 @@ def key_of_images(
     return tuple([first[name] if name in first else second.get(name) for name in columns])
 
 
+def _taken_in_range(
+    texts: dict[str, str | None], unfit: Sequence[str], declaration: Declaration
+) -> Sequence[str]:
+    """Put null or an end of the range in the place of what lies beyond it, as the feed says; the other misfits."""
+    left = []
+    for name in unfit:
+        policy, kind = declaration.out_of_range.get(name), (declaration.column_types or {})[name]
+        side = None
+        if policy is not None and kind is not None:
+            side = side_of(texts[name], kind, declaration.encodings.get(name))
+        if side is None or kind is None or (policy == "clamp" and side == UNKNOWN):
+            left.append(name)
+        else:
+            texts[name] = None if policy == "null" else ENDS[kind][side == LATER]
+    return left
+
+
 # One event under its declaration, and the rows that it becomes.
 
 
@@ -220,6 +240,9 @@ class Conformed:
         self.after, unfit_after = canonical_image(event.after, judges)
         self.before, unfit_before = canonical_image(event.before, judges)
         self.scope = None if event.scope is None else canonical_image(event.scope, judges)[0]
+        if declaration.out_of_range and (unfit_after or unfit_before):
+            unfit_after = _taken_in_range(self.after, unfit_after, declaration)
+            unfit_before = _taken_in_range(self.before, unfit_before, declaration)
         self.undeclared = faults.undeclared_columns(event, declaration)
         of_one_key = event.scope is None and event.effect not in CONTROL
         self.key = self.old_key = None

@@ -11,6 +11,7 @@ from typing import Final
 from transforms.column_types.column_type import Judge
 from transforms.column_types.encodings import judge_of_encoded
 from transforms.column_types.numbers import WholeNumber
+from transforms.column_types.ranges import ENDS, OutOfRange
 from transforms.column_types.registry import column_type
 from transforms.column_types.texts import Binary
 from transforms.event import Event, StreamSchema
@@ -99,7 +100,8 @@ class Declaration:
     whose types are known; ``plain_judges`` are those of columns with ``encodings`` where a record itself says how
     their values are written. ``fault``: why no event of such a table can be taken. ``masks``: what becomes of its
     values; None where none is masked. ``has_full_dumps``: whether its snapshots' rows are whole tables
-    (``full_dumps``).
+    (``full_dumps``). ``out_of_range``: the columns whose dates and times beyond the years 1 to 9999 are taken all the
+    same, and as what.
     """
 
     table: str | None
@@ -117,6 +119,7 @@ class Declaration:
     has_full_dumps: bool = False
     encodings: Mapping[str, str] = field(default_factory=dict)
     plain_judges: Mapping[str, Judge] = field(default_factory=dict)
+    out_of_range: Mapping[str, OutOfRange] = field(default_factory=dict)
 
     def judges_of(self, event: Event) -> Mapping[str, Judge]:
         """The judges of an event's values; of those that its schema has read only the type is asked."""
@@ -179,15 +182,27 @@ class Declarations:
         if declared is not None:
             of_file = self._feed.tables[declared]
             found = _of_file(of_file, table, source_table, fault, _said(stream_schema, of_file))
+            found = self._with_ranges(found, of_file.out_of_range)
             masks = Masks(of_file.masks, of_file.renamed, self._feed.mask_key)
             return replace(found, masks=masks) if of_file.masks else found
         if stream_schema is not None and self._tells_tables:
             # The stream's whole name is what such a table is declared as, and its lock is called.
             fault = name_fault(table, name, parts) or self._taken(table, source_table)
-            return _of_stream(stream_schema, table, source_table, fault)
+            described = _of_stream(stream_schema, table, source_table, fault)
+            return self._with_ranges(described, {})
         return Declaration(
             *(table, source_table, None, False, None, False, None, {}, {}, Policies(), fault)
         )
+
+    def _with_ranges(self, declaration: Declaration, own: Mapping[str, OutOfRange]) -> Declaration:
+        """With the policies of a table's dates and times: its own, else the feed's."""
+        found: dict[str, OutOfRange] = {}
+        for name, kind in (declaration.column_types or {}).items():
+            policy = own.get(name, self._feed.out_of_range)
+            is_of_key = not declaration.is_keyless and name in (declaration.key_columns or ())
+            if kind in ENDS and policy != "quarantine" and not (policy == "null" and is_of_key):
+                found[name] = policy
+        return replace(declaration, out_of_range=found) if found else declaration
 
     def _taken(self, table: str | None, source_table: str) -> Fault | None:
         """Whether the feed file has declared another table whose gold this one's would be.
@@ -226,7 +241,14 @@ def _spelled(catalog: str | None, schema: str | None, name: str | None) -> list[
 def _said(stream_schema: StreamSchema | None, table: Table) -> frozenset[str]:
     """The columns of which the stream says what their values stand for: all but plain whole numbers and plain bytes."""
     columns = () if stream_schema is None else stream_schema.columns
-    said = [name for name, kind in columns if kind is not None and not _is_open(kind)]
+    said = [
+        name
+        for name, kind in columns
+        if kind is not None
+        and not _is_open(kind)
+        # Of bytes that come as a text the schema does not say how.
+        and not (kind == "string" and table.columns.get(table.renamed.get(name, name)) == "binary")
+    ]
     return frozenset(table.renamed.get(name, name) for name in said)
 
 

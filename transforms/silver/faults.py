@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from transforms.column_types.encodings import in_words, spoken, suggested, too_long
 from transforms.column_types.numbers import BASE64
 from transforms.column_types.operations import fitting
+from transforms.column_types.ranges import side_of
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.display import yaml_scalar
 from transforms.event import Event, Image, Value
@@ -48,7 +49,7 @@ _QUOTE_NOTHING: Final = frozenset(
     {
         *("column_twice", "damaged_record", "invalid_utf8", "malformed_csv", "missing_cursor"),
         *("missing_field", "missing_image", "no_envelope", "no_schema", "undeclared_table"),
-        *("unknown_position",),
+        *("part_of_a_value", "unknown_position"),
         "wrong_column_count",
     }
 )
@@ -103,7 +104,13 @@ def misfits(values: Image, declaration: Declaration) -> Fault:
         and name not in encodings
         and (way := suggested(kinds[name] or "", value)) is not None
     }
-    return Fault(MISFIT, _BETWEEN.join(told[:_TOLD]) + more + _way_out(ways))
+    beyond = [
+        name
+        for name, value in values.items()
+        if side_of(value, kinds[name] or "", encodings.get(name)) is not None
+    ]
+    remedy = _way_out(ways) or _way_of_range(beyond, declaration)
+    return Fault(MISFIT, _BETWEEN.join(told[:_TOLD]) + more + remedy)
 
 
 def _way_out(ways: Mapping[str, str]) -> str:
@@ -115,6 +122,21 @@ def _way_out(ways: Mapping[str, str]) -> str:
     return (
         f". If that is {' and '.join(sorted(seen))}, as Debezium sends by default without a schema, add a line to the"
         f" table in the feed file: encoded: {{{line}}}"
+    )
+
+
+def _way_of_range(columns: Sequence[str], declaration: Declaration) -> str:
+    """What a feed file may say of dates and times that no column can hold; empty where there are none."""
+    if not columns:
+        return ""
+    line = "out_of_range: null"
+    of_feed = f"give the feed file the line {line}"
+    if declaration.is_declared:
+        of_columns = ", ".join(f"{yaml_scalar(name)}: null" for name in columns)
+        of_feed = f"give the table in the feed file the line out_of_range: {{{of_columns}}}"
+    return (
+        f". Dates and times have the years 1 to 9999: {of_feed} (or clamp, the first or last that there is), or declare"
+        " the column as string"
     )
 
 

@@ -275,6 +275,8 @@ DEBEZIUM = HEAD.replace("arcion_s3_json", "debezium")
         (DEBEZIUM, f"{TABLE}, encoded: {{b: micros_of_day}}", True),
         (f"{DEBEZIUM}unavailable_value: hex:00ff\n", TABLE, True),
         (DEBEZIUM, f"{TABLE}, unavailable_value: [gone, lost]", True),
+        (DEBEZIUM, f"{TABLE}, document: b", True),
+        (f"{HEAD}out_of_range: null\n", TABLE, True),
     ],
 )
 def test_what_decides_what_events_become_makes_windows_due(

@@ -126,6 +126,27 @@ def test_a_decimal_in_base64_that_is_too_long_is_told_as_the_number_that_it_is(
     ]
 
 
+@pytest.mark.parametrize(
+    "value", ["infinity", "-infinity", "0000-00-00", "0044-03-15 BC", "+12026-01-01", "-0043-03-15"]
+)
+def test_a_day_that_no_column_can_hold_is_told_with_what_a_feed_file_may_say(value: str) -> None:
+    found = misfits({"since": value, "on": "never"}, declared(COLUMNS))
+    assert f"since is {value}, which is no date; on is never, which is no date. " in found.detail
+    assert "out_of_range: {since: null} (or clamp" in found.detail
+    assert [one.column for one in misfits_told(found.detail)] == ["since", "on"]
+    said = StreamSchema(("id",), (("id", "int"), ("since", "date")))
+    table = Declarations(Feed("shop", "debezium", "/landing"), describes_tables=True)
+    of_stream = misfits({"since": value}, table.of(None, None, "orders", said))
+    assert "give the feed file the line out_of_range: null" in of_stream.detail
+
+
+def test_a_policy_of_the_whole_feed_makes_no_key_null() -> None:
+    said = StreamSchema(("id", "on"), (("id", "int"), ("on", "date"), ("since", "date")))
+    feed = Feed("shop", "debezium", "/landing", out_of_range="null")
+    table = Declarations(feed, describes_tables=True).of(None, None, "orders", said)
+    assert table.out_of_range == {"since": "null"}
+
+
 def test_a_table_that_the_stream_describes_has_no_line_in_a_feed_file() -> None:
     said = StreamSchema(("id",), (("id", "int"), ("at", "timestamp")))
     feed = Feed("shop", "debezium", "/landing")

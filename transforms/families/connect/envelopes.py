@@ -16,11 +16,12 @@ from transforms.families.connect.avro import without_unions
 from transforms.families.connect.wire import MessageReader, container_length
 from transforms.families.kafka_records import KafkaMessage
 from transforms.families.whole_numbers import microseconds, whole
+from transforms.families.wrappings import split_dump
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, part
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
-from transforms.records import avro_containers, json_documents
+from transforms.records import avro_containers
 
 
 class Vocabulary:
@@ -146,7 +147,8 @@ def read_source(fields: Any) -> Source:
     database, schema = _name_of(fields.get("db")), _name_of(fields.get("schema"))
     catalog = None if schema is None else database
     schema = database if schema is None else schema
-    return Source(fields, catalog, schema, _name_of(fields.get("table")), _log_of(fields))
+    name = _name_of(fields.get("table")) or _name_of(fields.get("collection"))
+    return Source(fields, catalog, schema, name, _log_of(fields))
 
 
 def _log_of(fields: Mapping[str, Any]) -> tuple[int, ...] | None:
@@ -253,7 +255,7 @@ class Envelope:
     message is called that says nothing of any row: ``TOMBSTONE``, ``LONE_KEY``, or a word of the format's own.
     ``lone_key_of``: the table of a lone key. ``is_snapshot``: whether the format takes its row for one that a snapshot
     read. ``is_unwrapped``: the message was a row, or a null, without an envelope; ``tells_deletes``: it is known how
-    such a stream tells deletes.
+    such a stream tells deletes. ``is_in_part``: what the new image of an update lacks was not mentioned.
     """
 
     message: KafkaMessage
@@ -269,6 +271,7 @@ class Envelope:
     is_snapshot: bool = False
     is_unwrapped: bool = False
     tells_deletes: bool = False
+    is_in_part: bool = False
 
     @property
     def event_at(self) -> int | None:
@@ -294,12 +297,20 @@ _ESCAPED: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 class EnvelopeReader:
     """From a record's bytes to its envelope, however it is written and wrapped.
 
-    It keeps the schemas that it has read. ``adapt``: makes an envelope where none is.
+    It keeps the schemas that it has read. ``adapt``: makes an envelope where none is. ``finish``: puts columns in the
+    place of what its images and its key have instead.
     """
 
-    __slots__ = ("_adapt", "_documents", "_messages", "_vocabulary")
+    __slots__ = ("_adapt", "_documents", "_finish", "_messages", "_vocabulary")
 
-    def __init__(self, feed: Feed, vocabulary: Vocabulary, adapt: Adapt | None = None) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        vocabulary: Vocabulary,
+        adapt: Adapt | None = None,
+        finish: Callable[[Envelope], None] | None = None,
+    ) -> None:
+        self._finish = finish
         self._messages = MessageReader(feed)
         self._vocabulary = vocabulary
         self._adapt = adapt
@@ -318,6 +329,8 @@ class EnvelopeReader:
             if adapted is not None:
                 envelope.note = None
                 self._read_object(envelope, adapted)
+        if self._finish is not None:
+            self._finish(envelope)
         return envelope
 
     def _read_value(self, envelope: Envelope) -> None:
@@ -419,7 +432,7 @@ def split_files(
         yield from avro_containers.split(data, container_length, limits)
         return
     key: Record | None = None
-    for record in json_documents.split(data, limits):
+    for record in split_dump(data, feed, object_name, limits):
         if is_key_document(record):
             if key is not None:
                 yield key

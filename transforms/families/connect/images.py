@@ -20,6 +20,7 @@ from transforms.families.connect.envelopes import ROUTER_FIELD, Envelope, Key, V
 from transforms.families.connect.values import (
     DEFAULT_PLACEHOLDERS,
     IN_BASE64,
+    IN_TEXT,
     NO_PLACEHOLDERS,
     Placeholders,
     Unsent,
@@ -35,8 +36,8 @@ class Rows:
 
     ``columns``: those of the schema, ``names`` theirs; None without a schema, or where two columns have one name.
     ``read_by_schema``: the columns whose values it says how to read: all but plain whole numbers and plain bytes, which
-    may count or hold anything. ``texts_for_bytes``: columns that the feed declares as binary and the schema as text:
-    nothing says how their bytes are written in it.
+    may count or hold anything, and texts of what is declared as bytes. ``texts_for_bytes``: columns that the feed
+    declares as binary and the schema as text, where nothing says how their bytes are written in it.
     """
 
     __slots__ = (
@@ -63,7 +64,10 @@ class Rows:
             if reader is not None:
                 self._readers[name] = reader
         self.read_by_schema = frozenset(
-            name for name, column in (named or {}).items() if not column.kind.is_open
+            name
+            for name, column in (named or {}).items()
+            if not column.kind.is_open
+            and not (column.kind.type == "string" and declared.get(name) in _BINARY)
         )
         self.texts_for_bytes = frozenset(
             name
@@ -126,6 +130,7 @@ class Rows:
         return found
 
 
+_BINARY: Final = ("binary", f"binary{IN_TEXT}")
 _MOST_TABLES: Final = 10_000
 """Maximum number of tables that are kept: names come from outside, and then all are forgotten."""
 
@@ -176,12 +181,18 @@ def _declared_types(feed: Feed) -> dict[str, Mapping[str, str]]:
     found: dict[str, Mapping[str, str]] = {}
     for name, table in feed.tables.items():
         columns = {
-            column: kind + (IN_BASE64 if is_base64(table.encodings.get(column)) else "")
+            column: kind + _written(kind, table.encodings.get(column))
             for column, kind in table.source_columns.items()
         }
         types = {**columns, **{old: columns[new] for old, new in table.renamed.items()}}
         found.update(dict.fromkeys((name, *table.was), types))
     return found
+
+
+def _written(kind: str, encoding: str | None) -> str:
+    if encoding is not None and kind == "binary":
+        return IN_TEXT
+    return IN_BASE64 if is_base64(encoding) else ""
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from transforms.column_types import times
 from transforms.column_types.numbers import DecimalNumber, FloatingNumber, WholeNumber, decimal_text
+from transforms.column_types.ranges import far_day, far_moment
 from transforms.column_types.registry import column_type
 from transforms.event import Value
 from transforms.families.connect import schemas
@@ -127,6 +128,8 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 IN_BASE64: Final = " in base64"
 """What stands behind a declared type where the feed file says that the values may be base64."""
+IN_TEXT: Final = " in text"
+"""What stands behind ``binary`` where the feed file says how a text stands for its bytes: such a text is not read."""
 
 
 class Unsent(Exception):
@@ -162,14 +165,15 @@ def reader_of(
             return _day
         if name in schemas.CLOCKS:
             return _counting(times.clock_text, schemas.CLOCKS[name])
-        return _counting(times.moment_text, schemas.MOMENTS[name])
+        return _counting(_moment, schemas.MOMENTS[name])
     if name == schemas.DECIMAL:
         return _decimal(column.kind.scale, decimals_may_be_plain)
     if name == schemas.VARIABLE_DECIMAL:
         return _variable_decimal
     if name in schemas.ISO:
         return _without_zone
-    return _binary if column.kind.type == "bytes" and declared in (None, "binary") else None
+    is_binary = declared in (None, "binary", f"binary{IN_TEXT}")
+    return _binary if column.kind.type == "bytes" and is_binary else None
 
 
 def _is_number(declared: str | None) -> bool:
@@ -198,9 +202,13 @@ def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Rea
     return read
 
 
+def _moment(number: int, per_second: int) -> str | None:
+    return times.moment_text(number, per_second) or far_moment(number, per_second)
+
+
 def _day(value: Any) -> Value:
     number = whole(value)
-    text = None if number is None else times.day_text(number)
+    text = None if number is None else times.day_text(number) or far_day(number)
     return as_text(value) if text is None else text
 
 

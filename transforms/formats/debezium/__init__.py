@@ -45,6 +45,7 @@ FORMAT = SourceFormat(
     schema_ids=wire.schema_ids,
     has_placeholders=True,
     may_be_unwrapped=True,
+    has_documents=True,
     reads_kafka=True,
     recognise=recognise,
     propose=propose,

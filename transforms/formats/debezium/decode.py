@@ -16,6 +16,7 @@ from transforms.families.connect.onboarding import proposal_of
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
+from transforms.formats.debezium.documents import Documents
 from transforms.formats.debezium.log_positions import (
     Standing,
     has_no_log_position,
@@ -25,7 +26,7 @@ from transforms.formats.debezium.log_positions import (
     standing_of,
     without_point_of,
 )
-from transforms.formats.debezium.unwrapped import Unwrapper
+from transforms.formats.debezium.other_envelopes import Adapter
 from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled, records_in
 from transforms.record import BronzeRecord
@@ -49,8 +50,8 @@ TEXTS_FOR_BYTES = EventWarning(
     "bytes_say_how_they_are_written",
     "A column of bytes is sent as bytes, or as a text of which the schema says how it is written.",
     "The schema says that the column is a text, as with the connector's `binary.handling.mode` hex, base64 or"
-    " base64-url-safe, and the feed file declares it as binary: gold has the bytes of the text. Set the mode to bytes,"
-    " or declare the column as string.",
+    " base64-url-safe, and the feed file declares it as binary: gold has the bytes of the text. Say the mode in the"
+    " feed file, as in `encoded: {<column>: base64-url-safe}`, set it to bytes, or declare the column as string.",
 )
 NO_LOG_POSITION = EventWarning(
     "no_log_position",
@@ -242,9 +243,19 @@ _UNWRAP: Final = (
 )
 
 
+def _reader(feed: Feed) -> EnvelopeReader:
+    """Reads envelopes, with columns in the place of cells and documents."""
+    documents = Documents(feed)
+
+    def finish(envelope: Envelope) -> None:
+        envelope.is_in_part = unwrap_cells(envelope) or documents.unwrap(envelope)
+
+    return EnvelopeReader(feed, VOCABULARY, Adapter(feed), finish)
+
+
 def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     """What a record of this feed means: one event per message."""
-    reader = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed))
+    reader = _reader(feed)
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits_for_transactions(feed)
     declared = _bare_names(feed, feed.tables)
@@ -260,9 +271,8 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
             # It stands in no log file, whatever file it names.
             envelope.source = envelope.source._replace(log=None)
         envelope.is_snapshot = _is_snapshot(envelope, standing)
-        has_cells = unwrap_cells(envelope)
         images = images_of.read(envelope)
-        images.is_partial |= has_cells and envelope.operation == "update"
+        images.is_partial |= envelope.is_in_part and envelope.operation == "update"
         meaning = Meaning(log_entry_of(envelope, standing), _effect(envelope, images))
         event = events.event_of_envelope(envelope, images, meaning, VOCABULARY)
         if event.fault is not None and event.fault.reason == events.NO_ENVELOPE:
@@ -397,7 +407,7 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     """
     if b'"payload_2"' in (record.payload or b""):
         return None
-    envelope = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed)).read(record)
+    envelope = _reader(feed).read(record)
     if _names_schema(envelope):
         return Mark(_WIRE_FORMAT)
     if envelope.is_unwrapped:
@@ -439,7 +449,7 @@ def _may_be_row(envelope: Envelope) -> bool:
 def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     """The tables that envelopes, topics or added fields name; and how rows without envelopes tell deletes."""
     records = records_in(sample)
-    reader = EnvelopeReader(feed, VOCABULARY, Unwrapper(feed))
+    reader = _reader(feed)
     read = [reader.read(record) for record in records]
     if any(map(_names_schema, read)):
         registry = Entry("registry", "http://host:8081")
@@ -460,7 +470,7 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
         for event in decode(record)
         if isinstance(event, Event)
     ]
-    proposal = proposal_of(sample, EnvelopeReader(feed, VOCABULARY, Unwrapper(feed)))
+    proposal = proposal_of(sample, _reader(feed))
     has_nulls = any(one.note == TOMBSTONE for one in read)
     evidence = "nulls came, each for a key" if has_nulls else "a guess: no delete came"
     entry = Entry("unwrapped", "tombstone", f"how deletes come; {evidence}")

@@ -60,8 +60,8 @@ class Unwrapper:
         schema, row = _row_in(document)
         if row is None or not _NO_ROWS.isdisjoint(row) or row.keys() == {"ts_ms"}:
             return None
-        source_of_topic = _source_of_topic(envelope)
-        columns, key = self._tables.get(as_text(source_of_topic.get("table")) or "", ((), ()))
+        of_topic = source_of_topic(envelope)
+        columns, key = self._tables.get(as_text(of_topic.get("table")) or "", ((), ()))
         prefix = _prefix_of(row, columns)
         said = {} if prefix is None else dict(_said(row, prefix, columns))
         in_header = envelope.message.header("__op")
@@ -81,7 +81,7 @@ class Unwrapper:
         body = {
             "op": operation,
             "ts_ms": said.get("ts_ms") if "source_ts_ms" in said else None,
-            "source": _source(said, source_of_topic),
+            "source": _source(said, of_topic),
             # Of a row that is gone the transform may have nulls for all but the key.
             "before" if operation == _DELETE else "after": _of_key(values, key, operation),
         }
@@ -102,7 +102,7 @@ class Unwrapper:
         if not is_delete or message.offset is None or message.key is None:
             return None
         envelope.is_unwrapped = envelope.tells_deletes = True
-        return {"op": _DELETE, "source": _source({}, _source_of_topic(envelope))}
+        return {"op": _DELETE, "source": _source({}, source_of_topic(envelope))}
 
 
 def _spellings(table: Table, column: str) -> frozenset[str]:
@@ -122,7 +122,7 @@ def _row_in(document: Fields) -> tuple[Fields | None, Fields | None]:
     return (schema if type(schema) is dict else None), None if is_enveloped else row
 
 
-def _source_of_topic(envelope: Envelope) -> Fields:
+def source_of_topic(envelope: Envelope) -> Fields:
     """The table that the topic names, ``<prefix>.<schema or database>.<table>``; without a topic, the object's path."""
     parts = (envelope.message.topic or "").split(".")
     if parts == [""]:

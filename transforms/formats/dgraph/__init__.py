@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from transforms.families.wrappings import split_dump
 from transforms.feed.feed import Feed, Table
 from transforms.formats.dgraph import decode, exports, onboarding
 from transforms.formats.dgraph.decode import COLUMNS, KEY, TRIPLES, WARNINGS
 from transforms.record import DEFAULT_LIMITS, Limits, Record
-from transforms.records import json_documents
 from transforms.records.text_lines import split_lines
 from transforms.source_format import ExtraAsset, SourceFormat
 
@@ -35,7 +35,7 @@ def split(
     """JSON documents, or the lines of an RDF export: a text in one has its line breaks escaped."""
     if exports.is_rdf(object_name):
         return split_lines(data, b"#", limits)
-    return json_documents.split(data, limits)
+    return split_dump(data, feed, object_name, limits)
 
 
 FORMAT = SourceFormat(

@@ -15,6 +15,7 @@ parts of ``mid``; implicit edge deletion).
 
 from __future__ import annotations
 
+from transforms.families.wrappings import split_dump
 from transforms.formats.tigergraph import declarations, decode, onboarding
 from transforms.formats.tigergraph.decode import (
     DELETE_ALL_OF_OTHERS,
@@ -22,12 +23,12 @@ from transforms.formats.tigergraph.decode import (
     KEY_NOT_SPLIT,
     REVERSE_NOT_DECLARED,
 )
-from transforms.source_format import JSON_FILES, ExtraAsset, SourceFormat, split_json
+from transforms.source_format import JSON_FILES, ExtraAsset, SourceFormat
 
 FORMAT = SourceFormat(
     name="tigergraph",
     files=JSON_FILES,
-    split=split_json,
+    split=split_dump,
     decoder=decode.decoder,
     tables=declarations.gold_tables,
     declares=("vertices", "edges", "baseline"),
