@@ -76,7 +76,7 @@ LANDINGS = [
     Landing("risingwave, two columns", f"{ID}risingwave/debezium_ignore_case_json.1",
             "debezium", {"lineitem": ["L_PARTKEY"]}),
     Landing("risingwave, of MongoDB", f"{ID}risingwave/debezium_mongo*.1", "debezium",
-            is_gold=False),
+            {"customers": ["_id"]}),
     Landing("flink", f"{ID}flink-cdc/mysqlToKafka_debezium-json.txt", "debezium",
             {"customers": ["id"], "products": ["id"]}, is_gold=False),
     Landing("paimon, a change of a schema", f"{ID}paimon/mysql/debezium-event-change.json",

@@ -195,8 +195,6 @@ def found(samples: Path) -> dict[str, Folded]:
     for name, names in apart.items():
         lines = [value for one in names for value in values_of(samples / one)]
         scenarios[name] = Scenario({"2026-11-20/03/topic.jsonl": dump(lines)})
-    mongo = values_of(samples / "risingwave/debezium_mongo_json_customers_no_schema_field.1")
-    scenarios["mongo"] = Scenario({"2026-11-20/03/topic.jsonl": dump(mongo)})
     return folded(Feed("samples", "debezium", "/nowhere", tables=TABLES), scenarios)
 
 
@@ -209,10 +207,6 @@ def test_a_fixtures_rows_are_those_that_its_own_test_asserts(
     columns = expected[0]
     state = [{column: row[column] for column in columns} for row in found[name].state[table]]
     assert sorted(state, key=str) == expected
-
-
-def test_mongodbs_images_are_no_rows(found: dict[str, Folded]) -> None:
-    assert {one["reason"] for one in found["mongo"].quarantine} == {"malformed_image"}
 
 
 def test_the_documented_delete_removes_the_row(found: dict[str, Folded]) -> None:

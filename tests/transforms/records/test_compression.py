@@ -206,7 +206,7 @@ def test_others_are_read_as_gzip_is(kind: str) -> None:
     assert damage is None
 
 
-@pytest.mark.parametrize("kind", ["zstd", "bz2", "xz", "zip"])
+@pytest.mark.parametrize("kind", ["bz2", "xz", "zip"])
 def test_a_flipped_byte_marks_every_record(kind: str) -> None:
     data = bytearray(OTHERS[kind](LINES * 20))
     data[len(data) // 2] ^= 0xFF
