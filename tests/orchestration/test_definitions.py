@@ -161,6 +161,8 @@ def test_every_rule_is_a_check_which_stops_a_run_where_the_rule_blocks(
     }
     expected = {}
     for feed in feeds:
+        for rule in feed_rules.bronze_rules(feed):
+            expected[f"bronze/{feed.name}/{feed.name}_bronze", rule.name] = rule
         for rule in feed_rules.silver_rules(feed):
             expected[f"silver/{feed.name}/{feed.name}_silver", rule.name] = rule
         for table in feed.tables:

@@ -210,7 +210,7 @@ def _taken_in_range(
         if side is None or kind is None or (policy == "clamp" and side == UNKNOWN):
             left.append(name)
         else:
-            texts[name] = None if policy == "null" else ENDS[kind][side == LATER]
+            texts[name] = ENDS[kind][side == LATER] if policy == "clamp" else None
     return left
 
 
