@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from transforms import errors
@@ -32,10 +33,16 @@ def modules(root: Path) -> Iterator[tuple[str, str]]:
             yield str(file.relative_to(root)), file.read_text()
 
 
+@cache
+def nodes_of(text: str) -> list[ast.AST]:
+    """All nodes of a module, which several tests ask for."""
+    return [*ast.walk(ast.parse(text))]
+
+
 def functions(root: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Every function of the product, with where it stands."""
     for path, text in modules(root):
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(text):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{path}:{node.lineno} {node.name}", node
 
@@ -98,7 +105,7 @@ def test_errors_for_people_are_in_one_module(root: Path) -> None:
     found = [
         f"{path}: {node.name}"
         for path, text in modules(root)
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(text)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
         if known.intersection(map(ast.unparse, node.bases)) and path != "transforms/errors.py"
     ]
@@ -110,7 +117,7 @@ def test_markdown_reaches_dagster_in_one_place(root: Path) -> None:
     homes = ("assets/feed_assets.py", "transforms/display.py")
     found = []
     for path, text in modules(root):
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(text):
             if not isinstance(node, ast.Call) or path in homes:
                 continue
             called = ast.unparse(node.func)
@@ -146,7 +153,7 @@ def test_what_is_printed_is_printed_in_one_place(root: Path) -> None:
     for path, text in modules(root):
         if path in PRINTS or path.startswith("bench/"):
             continue
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(text):
             names: list[str] = []
             if isinstance(node, ast.Call):
                 names = [ast.unparse(node.func)]
@@ -166,7 +173,7 @@ def test_names_in_sql_are_quoted_in_one_place(root: Path) -> None:
     for path, text in modules(root):
         if not path.startswith(("assets/", "orchestration/")):
             continue
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(text):
             if not isinstance(node, ast.JoinedStr):
                 continue
             for before, value, after in zip(
