@@ -23,11 +23,11 @@ from orchestration.feeds.landings import (
     landing_from,
     schemas_from,
 )
+from orchestration.feeds.lengths_of_time import length_of
 from orchestration.feeds.policies import (
     check_changes,
     check_earlier_names,
     epoch_from,
-    length_of,
     loss_guard_from,
     policies_from,
     retention_from,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 from orchestration.feeds.faults import InvalidKey, check_among
@@ -15,13 +15,12 @@ from orchestration.feeds.keys import (
     DeclaredLossGuard,
     DeclaredTablePolicies,
 )
+from orchestration.feeds.lengths_of_time import length_of
 from transforms.feed.decisions import Epoch
 from transforms.feed.feed import LossGuard, Retention, Table, WindowSize
 from transforms.feed.schema_policies import Policies
 from transforms.feed.windows import parse_window
 
-_LENGTH: Final = re.compile(r"(\d{1,5})([hd])")
-_HOURS: Final = {"h": 1, "d": 24}
 _SHARE: Final = re.compile(r"0|1|0?\.[0-9]{1,9}|1\.0{1,9}")
 _ROWS: Final = re.compile(r"[0-9]{1,15}")
 
@@ -65,20 +64,6 @@ def retention_from(declared: DeclaredCompaction, window: WindowSize) -> Retentio
         return Retention(None, retired, dismissed)
     kept = length_of("compaction.retention", declared.retention, "30d, 12h or forever", least=0)
     return Retention(kept, retired, dismissed)
-
-
-def length_from(text: str) -> timedelta | None:
-    """A length of time, or None where the text is none."""
-    found = _LENGTH.fullmatch(text)
-    return timedelta(hours=int(found[1]) * _HOURS[found[2]]) if found else None
-
-
-def length_of(key: str, text: str, examples: str, *, least: int = 1) -> timedelta:
-    """The length of time that stands under a key, of ``least`` hours or more."""
-    length = length_from(text)
-    if length is None or length < timedelta(hours=least):
-        raise InvalidKey(key, f"{text!r} is no length of time: write {examples}")
-    return length
 
 
 def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Policies:

@@ -17,7 +17,8 @@ from orchestration.feeds.keys import (
     DeclaredFreshness,
     DeclaredTable,
 )
-from orchestration.feeds.policies import check_window, length_of
+from orchestration.feeds.lengths_of_time import length_of
+from orchestration.feeds.policies import check_window
 from transforms.feed.feed import Automation, CheckSetting, Described, Freshness, Running
 from transforms.near_names import did_you_mean
 

@@ -14,7 +14,7 @@ from assets.control.ledger import ReadObject
 from assets.landing import kafka
 from assets.landing.kafka_offsets import ReadUpTo
 from assets.storage.lake import Lake
-from orchestration.feeds.policies import length_from
+from orchestration.feeds.lengths_of_time import length_from
 from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, first_of, parse_window, window_at, windows_between

@@ -35,7 +35,7 @@ OPERATIONS: Final = Operations(
     *("op", 0, "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "DDL", "TRUNCATE", "READ"),
     "SAFEPOINT",
 )
-"""RowMessage.Op; UNKNOWN (-1) is what a server says that does not know itself."""
+"""RowMessage.Op, the operations that are known. A server writes UNKNOWN (-1) where it does not know the operation."""
 
 ROW_OPERATIONS: Final = frozenset(("INSERT", "UPDATE", "DELETE", "TRUNCATE"))
 """Operations that stand at their op id."""
