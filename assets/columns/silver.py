@@ -18,8 +18,6 @@ from transforms.feed.feed import Feed
 
 BETWEEN: Final = "\x1f"
 """The sign between the parts of a key in ``key_text``."""
-MOST_KEYS: Final = 1_000
-"""Maximum number of keys that are looked for by their texts: of more, most pages of a file have one."""
 
 
 def are_of(name: str, declared: str | None = None) -> Column:

@@ -25,6 +25,9 @@ from transforms.gold import fold
 from transforms.gold.fold_rows import BASE
 from transforms.gold.fold_rows import CHANGE as OF_CHANGE
 
+MOST_KEYS: Final = 1_000
+"""Maximum number of keys that are looked for by their texts: of more, most pages of a file have one."""
+
 
 # Without slots: what several steps need is computed once and kept in the instance.
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class SilverBySpark:
 
     def changes(self, few: DataFrame | None, count: int) -> DataFrame:
         """See ``fold.Silver``."""
-        if few is None or count > silver_rows.MOST_KEYS:
+        if few is None or count > MOST_KEYS:
             return _changes(self.of_keys)
         texts = few.select(silver_rows.key_text(F.col("key")).alias("text")).collect()
         return _changes(self.of_keys.where(silver_rows.may_be_of([row["text"] for row in texts])))

@@ -22,6 +22,7 @@ def table() -> str:
     numbered = [f"`{name}`" for name, one in sorted(FORMATS.items()) if one.operations_so_far]
     lines = [
         *_lines("bronze, of topics", bronze.RULES),
+        *_lines("bronze, of files", bronze.RULES_OF_LANDINGS),
         *_lines(f"bronze, of {', '.join(numbered)}", bronze.RULES_OF_FILES),
         *_lines("silver", silver.COMMON),
         *(

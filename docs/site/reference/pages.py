@@ -10,6 +10,7 @@ from typing import Final
 from docs.site.reference.checks import checks
 from docs.site.reference.commands import commands
 from docs.site.reference.feed_keys import feed_keys
+from docs.site.reference.numbers import numbers
 from docs.site.reference.tables import tables
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "reference"
@@ -18,6 +19,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "commands.md": commands,
     "tables.md": tables,
     "checks.md": checks,
+    "numbers.md": numbers,
 }
 
 

@@ -187,7 +187,7 @@ def test_results_are_kept_without_great_expectations_and_their_pages_made_on_req
     assert not page.exists()
     folder = Path(plain_lake.warehouse, "_quality", "zoo")
     stored = sorted(file.stem for file in (folder / "results").rglob("*.json"))
-    assert stored == ["gold.zoo.pets", "silver.zoo"]
+    assert stored == ["bronze.zoo", "gold.zoo.pets", "silver.zoo"]
     assert not (folder / "validations").exists()
 
     job = definitions.build([feed], plain_lake).resolve_job_def("zoo_data_docs")
