@@ -119,7 +119,7 @@ MOST_TABLES, MOST_FILES = 64, 20_000
 """Maximum numbers of tables that are kept, and of their data files: delta-rs takes some kilobytes for each file."""
 
 SILENT = 60.0
-"""Seconds in which a store that could not be asked for its newest commit is not asked again: tables are opened once more."""
+"""Seconds in which a store that could not be asked for its newest commit is not asked, and tables are opened again."""
 
 MOST_OF_ONE, MOST_OF_ALL = 256 << 10, 32 << 20
 """Bytes: a larger data file is read each time, and what was not read for longest is given up for what is read now."""

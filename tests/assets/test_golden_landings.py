@@ -169,6 +169,7 @@ def as_stored(rows: Iterable[Row]) -> Iterator[Row]:
         landed_at = row["landed_at"]
         assert isinstance(landed_at, datetime)
         since = landed_at - datetime(1970, 1, 1, tzinfo=UTC)
-        pairs = row["headers"]
+        pairs = row.get("headers")
         headers = pairs and [{"key": name, "value": value} for name, value in pairs]  # type: ignore[attr-defined]
-        yield {**row, "landed_at": since // timedelta(microseconds=1), "headers": headers}
+        stored = {"landed_at": since // timedelta(microseconds=1), "headers": headers}
+        yield row | {name: value for name, value in stored.items() if name in row}

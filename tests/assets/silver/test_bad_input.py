@@ -98,7 +98,10 @@ BAD: Mapping[str, tuple[bytes, list[str]]] = {
     ),
     "JSON that is no object": (
         b'17\n"x"\nnull\n[[]]',
-        ["malformed_json: the document is no JSON object"] * 4,
+        [
+            f"malformed_json: the record is no JSON object: {one}"
+            for one in ("17", "x", "null", "[]")
+        ],
     ),
 }
 """Bad lines, and what quarantine says of them."""
