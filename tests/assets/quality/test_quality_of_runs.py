@@ -212,7 +212,7 @@ def test_results_are_kept_without_great_expectations_and_their_pages_made_on_req
     assert build_pages_of(plain_lake.warehouse, feed.name)[0] == 0
     # A run that changes nothing in gold has nothing new to say of it.
     run(plain_lake, replace(feed, checks=settings), instance)
-    assert build_pages_of(plain_lake.warehouse, feed.name)[0] == 1
+    assert build_pages_of(plain_lake.warehouse, feed.name)[0] == 2
 
 
 def test_large_tables_are_asked_about_by_spark_and_give_the_same_answers(
