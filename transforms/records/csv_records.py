@@ -264,7 +264,7 @@ _BOM = b"\xef\xbb\xbf"
 _LONGEST_HEADER = 1 << 20
 """What is longer names no columns that a table could have."""
 _USUAL_DELIMITERS = ",;\t|\x01~^"
-_NULS = "it has NUL bytes, which no text has: if the file is UTF-16, the feed file says so (encoding: utf-16-le)"
+_UTF_16 = "every other byte of it is NUL, as in UTF-16: the feed file says what it is (encoding: utf-16-le)"
 
 
 def split(
@@ -367,4 +367,14 @@ def _cut(data: bytes, start: int, patterns: _Patterns) -> _Cut:
 def _fault_of(data: bytes, start: int, cut: _Cut, patterns: _Patterns) -> str | None:
     if not cut.is_whole:
         return _quote_fault(data, start, cut.end, patterns)
-    return _NULS if data.find(b"\0", start, cut.end) >= 0 else None
+    return (
+        _UTF_16
+        if data.find(b"\0", start, cut.end) >= 0 and _looks_utf_16(data[start : cut.end])
+        else None
+    )
+
+
+def _looks_utf_16(record: bytes) -> bool:
+    """Whether NULs alternate with what is none. One alone, and those that fill up a column, are values."""
+    nuls = [half.count(b"\0") for half in (record[::2], record[1::2])]
+    return not min(nuls) and 4 * max(nuls) > len(record)

@@ -293,7 +293,9 @@ def test_a_header_is_what_the_feed_file_says() -> None:
         records_of(rows, replace(texts, csv=CsvDialect(header="yes")))
 
 
-def test_a_row_with_nul_bytes_is_no_text() -> None:
+def test_a_nul_is_a_value_s_and_nuls_in_between_are_utf_16() -> None:
+    for row in ("7,a\0b,c", "7,\0,c", "7,a" + 9 * "\0" + ",c"):
+        assert [defect for _, defect in cut(f"{row}\n".encode())] == [None], row
     ((_, defect),) = cut("1,2,3\n".encode("utf-16-le")[:-1])
     assert defect is not None
     assert "encoding: utf-16-le" in defect
