@@ -64,7 +64,7 @@ cluster-test: $(READY) ## a Spark cluster of processes, tables in a real S3 stor
 lint: $(READY) ## check style, format, types and import contracts
 	@$(BIN)/python -m tests.check style format types imports
 
-check: $(READY) ## run lint, and the quick tests, which need no Spark: two minutes, to be run all day
+check: $(READY) ## run lint, and the quick tests, which need no Spark: a minute, to be run all day
 	@WORKERS=$(WORKERS) $(BIN)/python -m tests.check
 
 format: $(READY) ## format the code, sort its imports, and repair what the linter can repair by itself

@@ -28,6 +28,7 @@ __all__ = ["broker", "pytest_configure_node", "pytest_xdist_make_scheduler"]
 
 # How long an example takes is the machine's matter: no test fails by the clock.
 settings.register_profile("weir", deadline=None)
+settings.register_profile("quick", settings.get_profile("weir"), max_examples=25)
 settings.load_profile("weir")
 
 # Runs of tests are in no history: that of a checkout is for people.
@@ -84,6 +85,15 @@ two cores each take longer on two cores than one after the other."""
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--shard`` chooses the long suite, or a shard of it (``make test-long``)."""
     parser.addoption("--shard", type=Shard.read, help="run this part of the long suite only: 3/12")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave what is slow unread where ``make check`` leaves it out: reading it takes seconds."""
+    if "not slow" not in config.option.markexpr or not collection_path.is_relative_to(
+        config.rootpath
+    ):
+        return None
+    return is_slow(collection_path.relative_to(config.rootpath).as_posix()) or None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -145,8 +145,8 @@ def test_check_leaves_out_what_is_marked_and_draws_fewer_histories(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     marks = "not spark and not services and not journey and not slow and not long"
-    assert check.STEPS["tests"][-2:] == ("-m", marks)
+    assert check.STEPS["tests"][-3:] == ("-m", marks, "--hypothesis-profile=quick")
     monkeypatch.delenv("WEIR_LAW_HISTORIES", raising=False)
-    assert check.environment()["WEIR_LAW_HISTORIES"] == "100"
+    assert check.environment()["WEIR_LAW_HISTORIES"] == "40"
     monkeypatch.setenv("WEIR_LAW_HISTORIES", "20000")
     assert check.environment()["WEIR_LAW_HISTORIES"] == "20000"

@@ -201,7 +201,7 @@ def test_others_are_read_as_gzip_is(kind: str) -> None:
     assert LINES.startswith(inflated)
     assert damage is not None
     assert damage.startswith(f"truncated {kind}: the data ends after ")
-    inflated, damage = inflate(compress(bytes(100_000_000)), 1_000_000)
+    inflated, damage = inflate(compress(bytes(20_000_000)), 1_000_000)
     assert 1_000_000 < len(inflated) < 2_000_000
     assert damage is None
 
