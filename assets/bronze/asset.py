@@ -21,7 +21,7 @@ from assets.feed_assets import (
     table_metadata,
     window_step,
 )
-from assets.landing.objects import LandedObject
+from assets.landing.landings import LandedObject
 from assets.retries import retried
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted, nothing_landed

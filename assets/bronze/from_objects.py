@@ -11,8 +11,7 @@ from pyspark.sql import DataFrame
 
 from assets.control import ledger, progress
 from assets.executors.choice import IN_PROCESS, SPARK
-from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject
+from assets.landing.landings import LandedObject, open_landing
 from assets.landing.read_objects import read_in_process, read_objects
 from assets.landing.spark_source import raise_clearly
 from assets.storage.lake import Lake, Layer

@@ -11,8 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from assets.columns import layers
 from assets.executors.choice import Choice
-from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject
+from assets.landing.landings import LandedObject, open_landing
 from assets.landing.spark_source import batches, read_parts
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed

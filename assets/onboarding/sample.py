@@ -13,8 +13,7 @@ from typing import Final
 
 from assets.landing import kafka, read_topics
 from assets.landing.kafka_offsets import Partition, Range
-from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject, Landing
+from assets.landing.landings import LandedObject, Landing, open_landing
 from assets.wording import counted
 from transforms.errors import UnreadableLanding, WeirError
 from transforms.feed.feed import Feed

@@ -18,8 +18,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from assets.control import ledger, progress
-from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject
+from assets.landing.landings import LandedObject, open_landing
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.automation import missing_windows

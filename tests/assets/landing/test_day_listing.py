@@ -12,9 +12,7 @@ from random import Random
 import pytest
 
 from assets.bronze import from_objects
-from assets.landing import objects
-from assets.landing.landings import open_landing
-from assets.landing.objects import Landing
+from assets.landing.landings import Landing, open_landing
 from tests.services.seaweed import Store
 from transforms.feed.feed import Feed
 from transforms.feed.windows import day_of
@@ -161,7 +159,7 @@ def test_too_many_folders_without_a_date_are_listed_as_a_whole(
     landing = open_landing(Feed("zoo", "arcion_s3_json", "s3://wide/"))
     assert len([*landing.list({DAY})]) == 30
     # The bucket, 30 tables, 30 days.
-    monkeypatch.setattr(objects, "LOOKS", 60)
+    monkeypatch.setattr(landings, "LOOKS", 60)
     everything = [one.name for one in landing.list({DAY})]
     assert everything == sorted(names)
     assert of_day(landing, {DAY}) == [name for name in sorted(names) if DAY in name]

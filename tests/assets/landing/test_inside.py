@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assets.bronze import from_objects
-from assets.landing import objects
+from assets.landing import landings
 from assets.landing.landings import open_landing
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
@@ -125,7 +125,7 @@ def test_a_link_that_takes_a_files_place_while_it_is_opened_is_not_followed(
     landing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever puts it there hopes to come between the look and the opening."""
-    look = objects.leads_out
+    look = landings.leads_out
 
     def looked_at_too_early(path: str, real_root: str) -> str | None:
         found = look(path, real_root)
@@ -141,7 +141,7 @@ def test_a_link_that_takes_a_files_place_while_it_is_opened_is_not_followed(
         (landing / DAY).symlink_to(landing.parent / "outside" / DAY)
         (landing.parent / "outside" / DAY / "a.json").write_text("secret")
 
-    monkeypatch.setattr(objects, "leads_out", looked_at_too_early)
+    monkeypatch.setattr(landings, "leads_out", looked_at_too_early)
     # By the time the way is walked again, it is another.
     monkeypatch.setattr("os.path.realpath", str)
     swaps = [of_folder, of_file]

@@ -16,8 +16,7 @@ from pyspark.sql import DataFrameReader, Row, SparkSession
 
 from assets.columns import layers
 from assets.executors.choice import AUTO, BYTES_OF_A_PAYLOAD, IN_PROCESS, MEMORY, SPARK, Choice
-from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject
+from assets.landing.landings import LandedObject, open_landing
 from assets.landing.read_objects import packed, read_in_process, read_objects, rows_of
 from assets.landing.spark_source import RecordReader, TaskPart, _Plan, batches, raise_clearly
 from tests.services.seaweed import Store

@@ -16,8 +16,7 @@ import pytest
 
 from assets.control import ledger
 from assets.control.ledger import ReadObject
-from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject, LeftOut
+from assets.landing.landings import LandedObject, LeftOut, open_landing
 from orchestration import definitions
 from orchestration.automation import object_sensor, run_requests
 from orchestration.observability.run_tags import RANGE, windows_of_run

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pytest
 from botocore.exceptions import ClientError
 
-from assets.landing.objects import reason_to_leave_out
+from assets.landing.landings import reason_to_leave_out
 from assets.quarantine.records import quarantine_of
 from assets.storage.lake import Lake, Layer
 from assets.storage.leases import LOCKS

@@ -13,7 +13,7 @@ from assets.control import ledger, progress
 from assets.control.ledger import ReadObject
 from assets.landing import kafka
 from assets.landing.kafka_offsets import Partition, ReadUpTo
-from assets.landing.objects import LandedObject
+from assets.landing.landings import LandedObject
 from assets.storage.lake import Lake
 from orchestration.automation.run_requests import ranges_of
 from orchestration.resources import lake_of
