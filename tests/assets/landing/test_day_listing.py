@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from assets.bronze import from_objects
+from assets.landing import landings
 from assets.landing.landings import Landing, open_landing
 from tests.services.seaweed import Store
 from transforms.feed.feed import Feed
