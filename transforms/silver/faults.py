@@ -184,7 +184,8 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
         if None not in key:
             return None
         missing = [name for name, part in zip(columns, key, strict=True) if part is None]
-        return Fault(MISSING_KEY, f"key column {', '.join(missing)} is absent or null")
+        instead = _written_otherwise(missing, {*event.before, *event.after})
+        return Fault(MISSING_KEY, f"key column {', '.join(missing)} is absent or null{instead}")
     needs_before = event.effect in ("remove", "update") or (
         event.operation == "replace" and event.before
     )
@@ -194,6 +195,17 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
     return Fault(
         "incomplete_image",
         f"the table has no key, so the old image must name the whole row, and it lacks {', '.join(lacking)}",
+    )
+
+
+def _written_otherwise(columns: Sequence[str], names: set[str]) -> str:
+    """Which names of a record are those of these columns but for the case of letters, as the end of a sentence."""
+    folded = {name.casefold() for name in columns}
+    found = sorted(name for name in names.difference(columns) if name.casefold() in folded)
+    if not found:
+        return ""
+    return (
+        f"; it has {', '.join(found)}, in other letters, which `renamed` in the feed file can say"
     )
 
 

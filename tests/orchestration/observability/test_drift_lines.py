@@ -114,6 +114,17 @@ def test_what_the_stream_describes_needs_no_line(feed: Feed) -> None:
     ]
 
 
+def test_a_column_of_which_only_the_case_is_new_is_proposed_as_another_name(feed: Feed) -> None:
+    column = Drift("column", "pets", FIRST, {"NAME": ""})
+    assert [*drift_lines(feed, [column])][1:] == [
+        "  Its values wait in silver. The feed file has the name in other letters; to take it as that, paste:",
+        "    tables:",
+        "      pets:",
+        "        renamed:",
+        "          NAME: name",
+    ]
+
+
 def test_what_a_stream_describes_in_the_first_windows_of_a_feed_is_no_news(
     lake: Lake, feed: Feed
 ) -> None:
