@@ -28,10 +28,21 @@ def _end(name: str) -> str:
     return name.rpartition(".")[2].casefold()
 
 
+def but_for_case(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """By each name that is not known, the known one that has other letters only by their case, if there is one."""
+    names, known = sorted(names), {*known}
+    folded = {one.casefold(): one for one in known}
+    return {
+        one: folded[one.casefold()]
+        for one in names
+        if one not in known and one.casefold() in folded
+    }
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about a name that is not known: which one was probably meant, if there is one."""
     close = nearest(name, known)
     if close is None:
         return ""
-    only = " (only the case of letters differs)" if close.casefold() == name.casefold() else ""
+    only = " (only the case of letters differs)" if but_for_case([name], [close]) else ""
     return f"; did you mean {close}{only}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from transforms.display import yaml_scalar
 from transforms.feed.feed import Feed
+from transforms.near_names import but_for_case
 from transforms.silver.schema_drift import Drift, lines_to_paste
 
 NEW_DRIFT = "new_in_stream"
@@ -28,29 +29,19 @@ def drift_lines(feed: Feed, drift: Iterable[Drift]) -> Iterator[str]:
                 " which the check tables_are_declared has, too."
             )
             continue
-        elif renamed := _but_for_the_case(feed, one):
+        elif others := but_for_case(one.columns, _declared_columns(feed, one.table)):
+            # Declared beside each other they would be refused, since Spark takes such names for one.
             yield "  Its values wait in silver. The feed file has the name in other letters; to take it as that, paste:"
-            yield from (
-                "    tables:",
-                f"      {yaml_scalar(one.table, in_brackets=True)}:",
-                "        renamed:",
-            )
-            yield from (f"          {line}" for line in renamed)
+            yield from ("    tables:", f"      {yaml_scalar(one.table, in_brackets=True)}:")
+            pairs = [
+                [yaml_scalar(name, in_brackets=True) for name in pair] for pair in others.items()
+            ]
+            yield f"        renamed: {{{', '.join(f'{name}: {declared}' for name, declared in pairs)}}}"
             continue
         else:
             yield "  Its values wait in silver. The types are guesses from its values; to take it in, paste:"
         yield from (f"    {line}" for line in lines_to_paste(one))
 
 
-def _but_for_the_case(feed: Feed, drift: Drift) -> list[str]:
-    """Lines below ``renamed``, for columns whose names are declared ones in small or in capital letters.
-
-    Declared beside each other they would be refused, since Spark takes such names for one.
-    """
-    declared = feed.tables[drift.table].columns if drift.table in feed.tables else {}
-    folded = {name.casefold(): name for name in declared}
-    return [
-        f"{yaml_scalar(name, in_brackets=True)}: {yaml_scalar(folded[name.casefold()], in_brackets=True)}"
-        for name in drift.columns
-        if name.casefold() in folded
-    ]
+def _declared_columns(feed: Feed, table: str) -> Iterable[str]:
+    return feed.tables[table].columns if table in feed.tables else ()

@@ -377,4 +377,5 @@ def _fault_of(data: bytes, start: int, cut: _Cut, patterns: _Patterns) -> str | 
 def _looks_utf_16(record: bytes) -> bool:
     """Whether NULs alternate with what is none. One alone, and those that fill up a column, are values."""
     nuls = [half.count(b"\0") for half in (record[::2], record[1::2])]
-    return not min(nuls) and 4 * max(nuls) > len(record)
+    # Of a few characters two such values would be every other byte.
+    return len(record) >= 8 and not min(nuls) and 4 * max(nuls) > len(record)

@@ -16,6 +16,7 @@ from transforms.event import Event, Image, Value
 from transforms.fault import Fault, shown
 from transforms.feed.masks import Masks
 from transforms.feed.schema_policies import DROP_COLUMN
+from transforms.near_names import but_for_case
 from transforms.silver.changes import Key
 from transforms.silver.declarations import Declaration
 
@@ -184,8 +185,10 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
         if None not in key:
             return None
         missing = [name for name, part in zip(columns, key, strict=True) if part is None]
-        instead = _written_otherwise(missing, {*event.before, *event.after})
-        return Fault(MISSING_KEY, f"key column {', '.join(missing)} is absent or null{instead}")
+        detail = f"key column {', '.join(missing)} is absent or null"
+        if others := but_for_case({*event.before, *event.after}, missing):
+            detail += f"; it has {', '.join(others)}, in other letters, which `renamed` in the feed file can say"
+        return Fault(MISSING_KEY, detail)
     needs_before = event.effect in ("remove", "update") or (
         event.operation == "replace" and event.before
     )
@@ -195,17 +198,6 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
     return Fault(
         "incomplete_image",
         f"the table has no key, so the old image must name the whole row, and it lacks {', '.join(lacking)}",
-    )
-
-
-def _written_otherwise(columns: Sequence[str], names: set[str]) -> str:
-    """Which names of a record are those of these columns but for the case of letters, as the end of a sentence."""
-    folded = {name.casefold() for name in columns}
-    found = sorted(name for name in names.difference(columns) if name.casefold() in folded)
-    if not found:
-        return ""
-    return (
-        f"; it has {', '.join(found)}, in other letters, which `renamed` in the feed file can say"
     )
 
 

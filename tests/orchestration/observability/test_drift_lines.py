@@ -120,8 +120,7 @@ def test_a_column_of_which_only_the_case_is_new_is_proposed_as_another_name(feed
         "  Its values wait in silver. The feed file has the name in other letters; to take it as that, paste:",
         "    tables:",
         "      pets:",
-        "        renamed:",
-        "          NAME: name",
+        "        renamed: {NAME: name}",
     ]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from transforms.event import StreamSchema, Value
+from transforms.event import Event, StreamSchema, Value
 from transforms.feed.feed import Feed, Table
 from transforms.silver.declarations import Declaration, Declarations
-from transforms.silver.faults import MISFIT, Misfit, misfits, misfits_told
+from transforms.silver.faults import MISFIT, Misfit, key_fault, misfits, misfits_told
 
 COLUMNS = {
     **{"amount": "decimal(10,2)", "at": "timestamp", "on": "date", "local": "timestamp_ntz"},
@@ -49,6 +49,16 @@ def test_of_very_many_misfits_some_are_told() -> None:
     found = misfits(dict.fromkeys(columns, "x"), declared(columns))
     assert found.detail.endswith("c19 is x, which is no int; 5 more")
     assert len(misfits_told(found.detail)) == 20
+
+
+def test_a_key_in_capital_letters_is_named_beside_the_one_that_is_missing() -> None:
+    said = "key column id is absent or null"
+    hint = "; it has ID, in other letters, which `renamed` in the feed file can say"
+    for after, detail in (({"ID": "1"}, said + hint), ({"idea": "1", "id": None}, said)):
+        event = Event(operation="insert", effect="replace", name="orders", after=after)
+        found = key_fault(event, declared(COLUMNS), (None,))
+        assert found is not None
+        assert found.detail == detail
 
 
 WAY_OUT = ", as Debezium sends by default without a schema, add a line to the table in the feed file: encoded: "
