@@ -294,7 +294,7 @@ def test_a_header_is_what_the_feed_file_says() -> None:
 
 
 def test_a_nul_is_a_value_s_and_nuls_in_between_are_utf_16() -> None:
-    for row in ("1,\0", "1,\0,\0", "7,a\0b,c", "7,\0,c", "7,a" + 9 * "\0" + ",c"):
+    for row in ("1,\0", "1,\0,\0", "12345,a\0b,c", "7,\0,c", "7,a" + 9 * "\0" + ",c"):
         assert [defect for _, defect in cut(f"{row}\n".encode())] == [None], row
     ((_, defect),) = cut("1,2,3\n".encode("utf-16-le")[:-1])
     assert defect is not None
