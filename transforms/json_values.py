@@ -64,7 +64,7 @@ def read(data: bytes | str) -> Any:
     # The fast reader makes 0 of -0, which are two floats. A sign is looked for alone first: that costs next to nothing.
     if (
         (len(raw) > LONGEST_NUMBER and _ENDLESS in raw.translate(_ALIKE))
-        or (b"-" in raw and b"-0" in raw and _MINUS_ZERO.search(raw) is not None)
+        or has_minus_zero(raw)
         or _marks(raw) != _names(document)
     ):
         return _slowly(raw)
@@ -131,6 +131,22 @@ def _marks(raw: bytes) -> int:
         return found
     # A quote within a text stands behind a backslash, and so does one that ends a text with a backslash at its end.
     return -1 if b'\\\\":' in compact else found - compact.count(b'\\":')
+
+
+def has_texts(raw: bytes, texts: int) -> bool:
+    """Whether it shows at once that a document has so many texts, its names among them.
+
+    Where a name stands twice in an object, a reader that keeps the last of them has fewer texts than there are.
+    """
+    quotes = raw.count(b'"')
+    if b"\\" in raw:
+        quotes = -1 if b"\\\\" in raw else quotes - raw.count(b'\\"')
+    return quotes == 2 * texts
+
+
+def has_minus_zero(raw: bytes) -> bool:
+    """Whether there is a -0, of which a fast reader makes 0."""
+    return b"-0" in raw and _MINUS_ZERO.search(raw) is not None
 
 
 def _names(document: object) -> int:

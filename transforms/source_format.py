@@ -15,6 +15,7 @@ from transforms.feed.feed import Feed, Table
 from transforms.onboarding.proposal import Propose, Recognise
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import json_documents
+from transforms.shape import ReadShape
 
 JSON_FILES: Final = ("**/*.json*", "**/*.jsonl*", "**/*.ndjson*")
 AVRO_FILES: Final = ("**/*.avro",)
@@ -93,6 +94,7 @@ class SourceFormat:
     - ``reads_csv``: whether its files are CSV, whose dialect a feed file may say (``csv``).
     - ``reads_kafka``: whether its records may come from a topic, or from a dump of one (``families/kafka_records``).
     - ``needs_whole_objects``: whether what a record means depends on other records of its object.
+    - ``shapes``: for a format many of whose records are alike: makes the function that reads one by its shape.
     - ``resolver``: for a format whose records decide each other's meaning, makes the function that turns a group of
       ``Pending`` into events.
     - ``surveyor``: for a format whose records need to know what others of their window say, makes the function that
@@ -151,6 +153,7 @@ class SourceFormat:
     unknowable: tuple[str, ...] = ()
     operations_so_far: Callable[[bytes], tuple[str, int] | None] | None = None
     extra_assets: tuple[ExtraAsset, ...] = ()
+    shapes: Callable[[Feed], ReadShape] | None = None
     resolver: Callable[[Feed], Resolve] | None = None
     surveyor: Callable[[Feed], Survey] | None = None
     survey_marks: tuple[bytes, ...] = ()

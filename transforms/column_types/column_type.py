@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -46,6 +47,7 @@ class ColumnType:
         exact: The names of types of which this one holds every value, besides those that its class knows.
         encodings: In which other ways a feed file may say that its values are written (see ``encodings``).
         connect: The types of Kafka Connect's schemas whose values are of this type, if no logical name says more.
+        plain: A regular expression of texts that the judge gives back as they are: what most sources write.
     """
 
     name: str
@@ -60,6 +62,7 @@ class ColumnType:
     exact: tuple[str, ...] = ()
     encodings: tuple[str, ...] = ()
     connect: tuple[str, ...] = ()
+    plain: str = ""
 
     @property
     def spark(self) -> str:
@@ -113,6 +116,10 @@ class ColumnType:
     def order(self, part: Any) -> Any:
         """By what the elements of a set are sorted, from their canonical JSON."""
         return part
+
+    def are_plain(self, texts: Iterable[str]) -> bool:
+        """Whether it shows at once that the judge gives each of these texts back as it is."""
+        return bool(self.plain) and None not in map(re.compile(self.plain).fullmatch, texts)
 
     def typed(self, texts: Sequence[str | None]) -> pa.Array:
         """The values of canonical texts.

@@ -116,6 +116,7 @@ def whole(name: str, arrow: pa.DataType, alias: str, connect: str, *, bits: int)
         arrow_reads=True,
         arrow_writes=True,
         connect=(connect,),
+        plain=_plain_whole(2 ** (bits - 1) - 1),
         bits=bits,
     )
 
@@ -130,6 +131,7 @@ def decimal(precision: int, scale: int) -> DecimalNumber:
         text=lambda value: f"{value:f}",
         arrow_reads=True,
         encodings=(BASE64, f"{BASE64}(scale)"),
+        plain=_plain_decimal(precision, scale),
         precision=precision,
         scale=scale,
     )
@@ -156,11 +158,15 @@ _LARGEST_SCALE: Final = 2**31 - 1
 _TOO_MANY: Final = ("1" * (_LONGEST + 1), "")
 
 
+def _plain_whole(largest: int) -> str:
+    """One digit less than the largest has: always within the range."""
+    return rf"0|-?[1-9][0-9]{{0,{len(str(largest)) - 2}}}"
+
+
 def integer(largest: int) -> Judge:
     """The judge of the whole numbers from ``-largest - 1`` to ``largest``."""
     longest = len(str(largest))
-    # One digit less than the largest has: always within the range.
-    canonical = re.compile(rf"0|-?[1-9][0-9]{{0,{longest - 2}}}").fullmatch
+    canonical = re.compile(_plain_whole(largest)).fullmatch
 
     def judge(value: str | bytes) -> str | None:
         text = value if isinstance(value, str) else value.decode("utf-8", "replace")
@@ -178,13 +184,20 @@ def integer(largest: int) -> Judge:
     return judge
 
 
+def _before_point(digits: int) -> str:
+    """Zero has no sign."""
+    return "(?:-(?=.*[1-9]))?" + (rf"(?:0|[1-9][0-9]{{0,{digits - 1}}})" if digits else "0")
+
+
+def _plain_decimal(precision: int, scale: int) -> str:
+    return _before_point(precision - scale) + (rf"\.[0-9]{{{scale}}}" if scale else "")
+
+
 def exact_decimal(precision: int, scale: int) -> Judge:
     """The judge of decimals. None is rounded: more digits after the point than the type keeps do not fit."""
     before = precision - scale
-    first = rf"(?:0|[1-9][0-9]{{0,{before - 1}}})" if before else "0"
     after = rf"(\.[0-9]{{1,{scale}}})?" if scale else "()"
-    # Zero has no sign.
-    plain = re.compile(rf"(?:-(?=.*[1-9]))?{first}{after}").fullmatch
+    plain = re.compile(_before_point(before) + after).fullmatch
     missing = [
         ("." if scale else "") + "0" * scale,
         *("0" * (scale - at) for at in range(scale + 1)),
@@ -251,6 +264,12 @@ _NAMED_IN_JSON: Final = {
 _BEYOND_SINGLE: Final = 2.0**128
 _SMALLEST_OF_SIX: Final = 1e-37
 _SINGLE: Final = struct.Struct("<f")
+
+
+PLAIN_DOUBLE: Final = (
+    r"-?(?:[1-9][0-9]{0,6}\.(?:0|[0-9]{0,7}[1-9])|0\.(?:0|(?!000)[0-9]{0,13}[1-9]))"
+)
+"""Of at most 15 digits: no shorter text is nearest to the same number, for no two such texts are."""
 
 
 def double(value: str | bytes) -> str | None:

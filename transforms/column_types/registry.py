@@ -18,7 +18,14 @@ import pyarrow as pa
 from transforms.column_types import texts, times
 from transforms.column_types.column_type import ColumnType, UnknownType
 from transforms.column_types.nested import array_of, map_of, struct_of
-from transforms.column_types.numbers import FloatingNumber, decimal, double, single, whole
+from transforms.column_types.numbers import (
+    PLAIN_DOUBLE,
+    FloatingNumber,
+    decimal,
+    double,
+    single,
+    whole,
+)
 from transforms.column_types.texts import Binary, Boolean, String
 from transforms.column_types.times import Date, timestamp
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN
@@ -48,6 +55,7 @@ SIMPLE: Final[dict[str, ColumnType]] = {
             text=repr,
             exact=("tinyint", "smallint", "int", "float"),
             connect=("float64", "double"),
+            plain=PLAIN_DOUBLE,
             bits=64,
         ),
         String(
@@ -63,12 +71,14 @@ SIMPLE: Final[dict[str, ColumnType]] = {
             text=lambda value: "true" if value else "false",
             arrow_reads=True,
             connect=("boolean",),
+            plain="true|false",
         ),
         Date(
             *("date", pa.date32(), times.day),
             value=date.fromisoformat,
             arrow_reads=True,
             encodings=(times.DAYS,),
+            plain=times.PLAIN_DAY,
         ),
         timestamp("timestamp", "timestamp_ltz", in_utc=True),
         timestamp("timestamp_ntz", "", in_utc=False),

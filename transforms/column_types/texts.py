@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from binascii import b2a_base64
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,6 +33,10 @@ class String(ColumnType):
     def holds(self, other: ColumnType) -> bool:
         """The canonical text of every value is one."""
         return True
+
+    def are_plain(self, texts: Iterable[str]) -> bool:
+        """Whether UTF-8 can write them all."""
+        return text("".join(texts)) is not None
 
     def json_text(self, part: Any) -> str:
         """A text; in place of it anything may stand, and is its JSON."""

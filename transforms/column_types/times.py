@@ -66,6 +66,7 @@ def timestamp(name: str, alias: str, *, in_utc: bool) -> Timestamp:
         text=lambda value: value.replace(tzinfo=None).isoformat(sep=" "),
         exact=("date",),
         encodings=tuple(SINCE_1970),
+        plain=_PLAIN_MOMENT,
         in_utc=in_utc,
     )
 
@@ -87,6 +88,16 @@ _PLAIN: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]((?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])(\.[0-9]{1,6})?(Z|\+00(?::?00)?)?"
 ).fullmatch
 """What most sources write, and what is canonical but for some signs, if the day is one."""
+
+
+PLAIN_DAY: Final = (
+    r"(?!0000)[0-9]{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    r"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+)
+"""Every day but the 29th of February, which not every year has."""
+_PLAIN_MOMENT: Final = (
+    rf"(?:{PLAIN_DAY}) (?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{{0,5}}[1-9])?"
+)
 
 
 def day(value: str | bytes) -> str | None:

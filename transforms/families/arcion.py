@@ -6,15 +6,18 @@ Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
+
+import msgspec
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM
 from transforms.event import Event, EventWarning
 from transforms.families.whole_numbers import microseconds, whole
 from transforms.fault import Fault, quoted, shown
-from transforms.json_values import MalformedJson, as_text, read
+from transforms.json_values import MalformedJson, as_text, has_minus_zero, has_texts, read
+from transforms.shape import Shape, Shaped
 
 _TOTALS: Final = re.compile(
     rb"insertCount\W+([0-9]+)\W+updateCount\W+([0-9]+)\W+deleteCount\W+([0-9]+)"
@@ -187,8 +190,8 @@ def _file_number(log: str | int | None) -> int | None:
 
 def _number_or_zero(cursor: Cursor, name: str) -> int | None:
     """A field that a cursor may leave out: 0 where it does, None where it is no number."""
-    parts = cursor.get(name)
-    return 0 if parts is None else whole(parts)
+    part = cursor.get(name)
+    return 0 if part is None else whole(part)
 
 
 def _texts(numbers: tuple[int | None, ...]) -> tuple[str | None, ...]:
@@ -306,3 +309,109 @@ def _warnings(operation: str | None, before: Texts, after: Texts) -> tuple[str, 
     if (before and operation in ("insert", "read")) or (after and operation == "delete"):
         return (FLAGS_DISAGREE.word,)
     return ()
+
+
+# From a row to its shape.
+
+
+_MOST_SHAPES: Final = 4_096
+_cursor = msgspec.json.Decoder(dict[str, int | str | None]).decode
+
+
+class _Known(NamedTuple):
+    """A shape, and how its values are found in a row.
+
+    ``before``, ``after``: the columns that the flags say an image mentions; None where that is all that stand there,
+    in their order. ``null_before``, ``null_after``: those that stand there and are not mentioned.
+    """
+
+    shape: Shape
+    before: Sequence[str] | None
+    after: Sequence[str] | None
+    null_before: Sequence[str]
+    null_after: Sequence[str]
+
+
+class Shapes:
+    """The shapes of the rows of a feed; for one process to keep."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, _Known | None] = {}
+
+    def __call__(
+        self,
+        said: tuple[str | None, ...],
+        cursor_text: str | None,
+        row: Row,
+    ) -> Shaped | None:
+        """The row by its shape; None where that cannot be seen at once.
+
+        ``said``: whatever else decides what the event is: its table and its operation.
+        """
+        new, old, flags = row
+        entry, fields = IN_SNAPSHOT, _NO_FIELDS
+        if cursor_text is not None:
+            fields = _fields_at_once(cursor_text)
+            entry = log_entry_of(fields)
+            if not fields or None in entry.log_position:
+                return None
+        described = (*said, *fields, None, *old, None, *new, None, *flags, *flags.values())
+        known = self._known.get(described)
+        if known is None and described not in self._known:
+            if len(self._known) >= _MOST_SHAPES:
+                # A stream may have rows of any columns.
+                self._known.clear()
+            known = self._known[described] = _shape_of(new, old, flags)
+        if known is None:
+            return None
+        before, after = known.before, known.after
+        if before is not None or after is not None:
+            # A value of a column that the flags do not mention is a fault.
+            if any(old[name] is not None for name in known.null_before):
+                return None
+            if any(new[name] is not None for name in known.null_after):
+                return None
+        log_position, identity = entry
+        return Shaped(
+            known.shape,
+            [*old.values()] if before is None else [old[name] for name in before],
+            [*new.values()] if after is None else [new[name] for name in after],
+            cast("tuple[int, ...]", log_position),
+            identity,
+            log_position[2] if "log" in fields else None,
+            microseconds(fields.get("timestamp")),
+            microseconds(fields.get("extractionTimestamp")),
+        )
+
+
+_NO_FIELDS: Final[Cursor] = {}
+
+
+def _fields_at_once(cursor_text: str) -> Cursor:
+    """The fields of a cursor that holds only whole numbers and texts, each under its own name; of others none."""
+    try:
+        fields = _cursor(cursor_text)
+    except (msgspec.MsgspecError, UnicodeError):
+        return _NO_FIELDS
+    raw = cursor_text.encode()
+    texts = 2 * len(fields) - sum(type(one) is not str for one in fields.values())
+    if not has_texts(raw, texts) or has_minus_zero(raw):
+        return _NO_FIELDS
+    names = tuple(fields)
+    return fields if _repaired_names(names) == names else cursor_fields(fields)
+
+
+def _shape_of(new: Texts, old: Texts, flags: Texts) -> _Known | None:
+    """The shape of rows with such columns and flags; None where flags are at fault."""
+    # Null is what every flag allows.
+    mentioned = images_by_flags(dict.fromkeys(new), dict.fromkeys(old), flags)
+    if mentioned is None:
+        return None
+    before, after = map(tuple, mentioned)
+    return _Known(
+        Shape(before, after),
+        None if before == (*old,) else before,
+        None if after == (*new,) else after,
+        [name for name in old if name not in before],
+        [name for name in new if name not in after],
+    )

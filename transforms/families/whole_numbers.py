@@ -11,13 +11,11 @@ _EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_799_999
 
 def whole(value: object) -> int | None:
     """A 64-bit number, from an int or a text that is one; None for anything else."""
-    if isinstance(value, str):
-        found = _WHOLE.fullmatch(value)
+    if type(value) is not int:
+        found = _WHOLE.fullmatch(value) if isinstance(value, str) else None
         if found is None:
             return None
         value = int(found[1])
-    elif type(value) is not int:
-        return None
     return value if _LEAST <= value <= _MOST else None
 
 

@@ -14,15 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from transforms.event import Event
 from transforms.families import arcion
 from transforms.families.arcion import FLAGS, Row, operations_so_far
 from transforms.families.kafka_records import object_in
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.json_values import as_text, part
+from transforms.json_values import as_text, has_texts, part
 from transforms.onboarding.proposal import Mark
 from transforms.record import BronzeRecord
+from transforms.shape import ReadShape, Shaped
 from transforms.source_format import JSON_FILES, Decode, SourceFormat, split_json
 
 NULL = "null"
@@ -61,6 +64,83 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
         )
 
     return decode
+
+
+# By shapes: an envelope that has all its fields, and nothing but texts in them.
+
+
+class _Space(msgspec.Struct, forbid_unknown_fields=True):
+    catalog: str | None
+    schema: str | None
+    hash: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Name(msgspec.Struct, forbid_unknown_fields=True):
+    namespace: _Space
+    name: str
+    hash: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
+    """The fields of an envelope, as the vendor calls them."""
+
+    tableName: _Name  # noqa: N815
+    opType: str | None  # noqa: N815
+    cursor: str | None
+    before: dict[str, str | None] | None
+    after: dict[str, str | None] | None
+    exists: dict[str, str]
+    operationcount: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+_FIELDS = 10
+"""How many names such an envelope has, besides those in its images and flags, the hashes and operationcount."""
+
+
+def _texts_of(envelope: _Envelope, new: Mapping[str, object], old: Mapping[str, object]) -> int:
+    """How many texts an envelope has, its names among them."""
+    table, count = envelope.tableName, envelope.operationcount
+    space = table.namespace
+    alone = (space.catalog, space.schema, envelope.opType, envelope.cursor)
+    nulls = alone.count(None)
+    for image in (new, old):
+        if None in (values := image.values()):
+            nulls += [*values].count(None)
+    hashes = (space.hash is not msgspec.UNSET) + (table.hash is not msgspec.UNSET)
+    names = _FIELDS + hashes + len(new) + len(old) + 2 * len(envelope.exists)
+    of_count = 0 if count is msgspec.UNSET else 1 if count is None else 2
+    # The table's name, and of each value its text.
+    return names + 1 + len(alone) + len(new) + len(old) - nulls + of_count
+
+
+_envelope = msgspec.json.Decoder(_Envelope).decode
+
+
+def shapes(feed: Feed) -> ReadShape:
+    """An operation, or a snapshot's row, of an envelope; a bare row goes the long way."""
+    shape_of = arcion.Shapes()
+
+    def read(record: BronzeRecord) -> Shaped | None:
+        payload = record.payload
+        if payload is None or record.defect is not None:
+            return None
+        try:
+            envelope = _envelope(payload)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+        new, old, exists = envelope.after or {}, envelope.before or {}, envelope.exists
+        if not has_texts(payload, _texts_of(envelope, new, old)):
+            return None
+        table = envelope.tableName
+        if table.name == NULL or not table.name.strip(" "):
+            return None
+        new = texts(new) if NULL in new.values() else new
+        old = texts(old) if NULL in old.values() else old
+        said = (table.namespace.catalog, table.namespace.schema, table.name, envelope.opType)
+        cursor = None if envelope.cursor == NULL else envelope.cursor
+        return shape_of(said, cursor, (new, old, exists))
+
+    return read
 
 
 def is_bare(document: Mapping[str, object]) -> bool:
@@ -108,7 +188,8 @@ def texts(image: object) -> dict[str, str | None]:
     """An object within the document as texts; empty where it is null, missing or no object."""
     if type(image) is not dict:
         return {}
-    if NULL not in image.values() and set(map(type, image.values())) == _TEXTS:
+    values = image.values()
+    if NULL not in values and set(map(type, values)) == _TEXTS:
         return image
     return {
         name: None
@@ -149,6 +230,7 @@ FORMAT = SourceFormat(
     files=JSON_FILES,
     split=split_json,
     decoder=decoder,
+    shapes=shapes,
     warnings=(arcion.FLAGS_DISAGREE,),
     operations_so_far=operations_so_far,
     recognise=recognise,

@@ -47,33 +47,34 @@ def event_id(
     """
     identity_texts = tuple(identity)
     parts = [
-        _netstring(table),
-        _netstring(operation),
-        _netstring(str(len(identity_texts))),
-        *map(_netstring, identity_texts),
+        netstring(table),
+        netstring(operation),
+        netstring(str(len(identity_texts))),
+        *map(netstring, identity_texts),
     ]
     for image in images:
         if image is None:
             parts.append("-")
             continue
-        count, names = _spelled(tuple(image))
+        count, names = spelled_names(tuple(image))
         parts.append(count)
         for name, spelled in names:
             value = image[name]
             if type(value) is str:
                 parts.append(f"{spelled}{len(value)}:{value}")
             else:
-                parts += (spelled, _netstring(value))
+                parts += (spelled, netstring(value))
     return sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=4096)
-def _spelled(names: tuple[str, ...]) -> tuple[str, list[tuple[str, str]]]:
+def spelled_names(names: tuple[str, ...]) -> tuple[str, list[tuple[str, str]]]:
     """How many names there are, and each name in order, as they are spelled: most images have the same few."""
-    return _netstring(str(len(names))), [(name, _netstring(name)) for name in sorted(names)]
+    return netstring(str(len(names))), [(name, netstring(name)) for name in sorted(names)]
 
 
-def _netstring(value: Value) -> str:
+def netstring(value: Value) -> str:
+    """A value as its length, a colon and itself; null is a dash."""
     if value is None:
         return "-"
     text = base64.b64encode(value).decode() if isinstance(value, bytes) else value
@@ -390,47 +391,55 @@ Conform: TypeAlias = Callable[[BronzeRecord, Sequence[Event]], list[Row]]
 """From a record and its events to their rows, in order."""
 
 
-def conformer(
-    feed: Feed,
-    *,
-    describes_tables: bool,
-    compaction_watermarks: Mapping[str, CompactionWatermark] | None = None,
-) -> Conform:
-    """The function that applies a feed's declarations to the events of one record; for one process to keep.
+class Conformer:
+    """Applies a feed's declarations to the events of one record; for one process to keep.
 
     ``describes_tables``: whether the feed's stream may describe tables. ``compaction_watermarks``: of the gold tables
     that have one: what is at or below it keeps its record, for it may be quarantined yet.
     """
-    declarations, epochs = Declarations(feed, describes_tables=describes_tables), Epochs(feed)
-    holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
-    holds = feed.range_deletes == "hold" or holds_drops
-    masks_columns = feed.masks_columns
-    released = frozenset(one.event_id for one in feed.decisions.releases)
 
-    def conform(record: BronzeRecord, events: Sequence[Event]) -> list[Row]:
+    def __init__(
+        self,
+        feed: Feed,
+        *,
+        describes_tables: bool,
+        compaction_watermarks: Mapping[str, CompactionWatermark] | None = None,
+    ) -> None:
+        self.feed, self.compaction_watermarks = feed, compaction_watermarks or {}
+        self._declarations = Declarations(feed, describes_tables=describes_tables)
+        self._epochs = Epochs(feed)
+        holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
+        self._holds = feed.range_deletes == "hold" or holds_drops
+        self._masks_columns = feed.masks_columns
+        self._released = frozenset(one.event_id for one in feed.decisions.releases)
+
+    def __call__(self, record: BronzeRecord, events: Sequence[Event]) -> list[Row]:
+        """The rows of a record's events, in order."""
+        rows: list[Row] = []
+        for one in self.conformed(record, events):
+            rows += one.rows()
+        if self.compaction_watermarks:
+            _keep_payloads(rows, record, self.compaction_watermarks)
+        return rows
+
+    def conformed(self, record: BronzeRecord, events: Sequence[Event]) -> list[Conformed]:
+        """The events under their declarations."""
         found: list[Conformed] = []
         for ordinal, event in enumerate(events):
-            declaration = declarations.of(
+            declaration = self._declarations.of(
                 event.catalog, event.schema, event.name, event.stream_schema
             )
-            if masks_columns:
+            if self._masks_columns:
                 faults.withhold_values(event)
             if declaration.renamed:
                 with_todays_columns(event, declaration.renamed)
             if declaration.has_full_dumps:
                 place_in_dump(event, record)
-            epochs.put(event, declaration.declared, record.window)
+            self._epochs.put(event, declaration.declared, record.window)
             found.append(Conformed(record, event, declaration, ordinal))
-        if holds:
-            _hold(found, feed, released)
-        rows: list[Row] = []
-        for one in found:
-            rows += one.rows()
-        if compaction_watermarks:
-            _keep_payloads(rows, record, compaction_watermarks)
-        return rows
-
-    return conform
+        if self._holds:
+            _hold(found, self.feed, self._released)
+        return found
 
 
 def _keep_payloads(
@@ -482,7 +491,7 @@ def conform_waiting(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row
     It gives one row, or two where the key changes. It gives none where a value does not fit its type, where the key is
     unknown, or where a value could only be decoded with the schema that the record lacks: such a row stays waiting.
     """
-    conform = conformer(feed, describes_tables=True)
+    conform = Conformer(feed, describes_tables=True)
     # Silver has the source's names.
     of_source = {gold: source for source, gold in table.spelled.items()}
     key = tuple(of_source.get(name, name) for name in table.identity)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from transforms.silver.changes import CHANGE, Row
+from transforms.record import BronzeRecord
+from transforms.silver.changes import CHANGE, Key, Row
 
 _HALF: Final = 2**63
 _END: Final = b"\0\0"
@@ -25,26 +26,48 @@ def group_key(row: Row) -> bytes:
 
     A row without a key has its event in place of it, so that such rows do not all end in one group.
     """
-    parts = [_text(row.window), _text(row.table)]
-    if row.key is not None:
-        parts += (b"\1", *map(_text, row.key))
-    elif row.event_id is not None:
-        parts += (b"\2", _text(row.event_id))
-    else:
-        parts += (b"\3", _text(row.object), _number(row.byte_offset))
-    return b"".join(parts)
+    if row.key is None and row.event_id is None:
+        return (
+            _of_table(row.window, row.table) + b"\3" + _text(row.object) + _number(row.byte_offset)
+        )
+    return group_of(row.window, row.table, row.key, row.event_id)
+
+
+def group_of(window: str, table: str | None, key: Key | None, event_id: str | None) -> bytes:
+    """``group_key`` of a row that has one or the other."""
+    if key is None:
+        return _of_table(window, table) + b"\2" + _text(event_id)
+    return b"".join((_of_table(window, table), b"\1", *map(_text, key)))
 
 
 def sort_key(row: Row, group: bytes) -> bytes:
     """Bytes that sort as rows are to be sorted: by group, then position, time and source location."""
-    log_position = row.log_position or ()
+    return sort_bytes(group, row.log_position or (), row.event_at, row, row.ordinal)
+
+
+def sort_bytes(
+    group: bytes,
+    log_position: Sequence[int | None],
+    event_at: int | None,
+    found: Row | BronzeRecord,
+    ordinal: int = 0,
+) -> bytes:
+    """``sort_key`` of the row of a group; ``found``: what says where it was found."""
+    place = _numbers((found.line, found.byte_offset, ordinal))
+    name = _of_object(found.object, found.generation)
     return b"".join(
-        (
-            *(group, b"\0", _numbers(log_position), b"\0", _numbers((row.event_at,))),
-            *(_name(row.object), _name(row.generation)),
-            _numbers((row.line, row.byte_offset, row.ordinal)),
-        )
+        (group, b"\0", _numbers(log_position), b"\0", _numbers((event_at,)), name, place)
     )
+
+
+@lru_cache(maxsize=1024)
+def _of_table(window: str, table: str | None) -> bytes:
+    return _text(window) + _text(table)
+
+
+@lru_cache(maxsize=1024)
+def _of_object(name: str, generation: str) -> bytes:
+    return _text(name) + _text(generation)
 
 
 def _text(text: str | None) -> bytes:
@@ -54,18 +77,20 @@ def _text(text: str | None) -> bytes:
     return b"\1" + (raw.replace(b"\0", b"\0\xff") if b"\0" in raw else raw) + _END
 
 
-_name = lru_cache(maxsize=1024)(_text)
-"""The same for texts that many rows share."""
-
-
 def _numbers(numbers: Sequence[int | None]) -> bytes:
     """Each number with a mark before it, so that fewer numbers come before more of them."""
     try:
-        marked = [part for number in numbers for part in (_MARKED, number + _HALF)]  # type: ignore[operator]
+        if len(numbers) == 1:
+            return _ONE(_MARKED, numbers[0] + _HALF)  # type: ignore[operator]
+        marked = [_MARKED] * (2 * len(numbers))
+        marked[1::2] = [number + _HALF for number in numbers]  # type: ignore[operator]
         return _packer(len(numbers))(*marked)
     except (TypeError, struct.error):
         # One of them is null, or beyond 64 bits.
         return b"".join([b"\1" + _number(number) for number in numbers])
+
+
+_ONE: Final = struct.Struct(">HQ").pack
 
 
 @cache

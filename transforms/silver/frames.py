@@ -112,7 +112,7 @@ _ALL = (0, SHARDS)
 
 
 _ROW_COST = 256
-_pack = msgspec.msgpack.Encoder().encode
+pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
 _FIELDS: tuple[str, ...] = Row.__match_args__
 _cells = attrgetter(*_FIELDS)
@@ -145,13 +145,13 @@ def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
             duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)
         ],
         "shard": [shards.shard(row.window, group) for row, group in zip(rows, groups, strict=True)],
-        "row": [_pack(_cells(row)) for row in rows],
+        "row": [pack(_cells(row)) for row in rows],
         "transaction": [
-            None if one is None else _pack((row.window, one.id))
+            None if one is None else pack((row.window, one.id))
             for row, one in zip(rows, transactions_of, strict=True)
         ],
         "part": [
-            None if one is None else _pack(_part_of(row, one))
+            None if one is None else pack(_part_of(row, one))
             for row, one in zip(rows, transactions_of, strict=True)
         ],
         # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
@@ -159,6 +159,26 @@ def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
     }
     arrays = [pa.array(columns[one.name], one.type) for one in ROWS]
     return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+
+
+def packed_batch(
+    windows: Sequence[str],
+    groups: Sequence[bytes],
+    sort_keys: Sequence[bytes],
+    packed: Sequence[bytes],
+    shards: Shards,
+) -> pa.RecordBatch:
+    """A batch of ``ROWS`` of packed rows that are of no transaction."""
+    nothing = pa.nulls(len(groups), pa.binary())
+    places = [shards.shard(*one) for one in zip(windows, groups, strict=True)]
+    return pa.RecordBatch.from_arrays(
+        [
+            *(pa.array(groups, pa.binary()), pa.array(sort_keys, pa.binary())),
+            *(pa.array(places, pa.int32()), pa.array(packed, pa.binary())),
+            *(nothing, nothing, pa.array([[]] * len(groups), NUMBERS)),
+        ],
+        schema=ROWS,
+    )
 
 
 def _part_of(row: Row, transaction: Transaction) -> tuple[object, ...]:

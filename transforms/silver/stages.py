@@ -31,7 +31,7 @@ from transforms.silver.accounting import (
     counted_as,
 )
 from transforms.silver.changes import CHANGE, KEY_CHANGE, Row
-from transforms.silver.conform import Conform, conformer
+from transforms.silver.conform import Conform, Conformer
 from transforms.silver.frames import (
     ACCOUNT,
     CHANGES,
@@ -48,6 +48,7 @@ from transforms.silver.frames import (
     unpacked,
 )
 from transforms.silver.record_batches import bounded, groups, reading_of
+from transforms.silver.shapes import ShapedRows
 from transforms.silver.trails import Deliveries, Point, TrailKey, part_of_source, point_of
 from transforms.source_format import Decode, Resolve, SourceFormat
 from transforms.task_errors import failed_at, naming_record, with_clear_errors
@@ -77,16 +78,28 @@ class DecodeRows:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
         decode = self.format.decoder(self.feed, self.surveyed)
-        conform = conformer(
+        conform = Conformer(
             self.feed,
             describes_tables=self.format.describes_tables,
             compaction_watermarks=self.compaction_watermarks,
         )
+        shaped = self._shaped(decode, conform)
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
+                if shaped is not None:
+                    made, records = shaped(records)
+                    yield from made
+                    if not records:
+                        continue
                 rows = _rows(self.feed, records, decode, conform)
                 with naming_record(reading_of(self.feed, records[0])):
                     yield from row_batches(rows, self.shards)
+
+    def _shaped(self, decode: Decode, conform: Conformer) -> ShapedRows | None:
+        """The way for records of one shape; None where the format has none, or the feed's positions begin again."""
+        if self.format.shapes is None or self.feed.decisions.epochs:
+            return None
+        return ShapedRows(self.format.shapes(self.feed), decode, conform, self.shards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +194,7 @@ class ResolveRows:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of ``PENDING`` that are sorted by group and order."""
-        conform = conformer(
+        conform = Conformer(
             self.feed,
             describes_tables=self.format.describes_tables,
             compaction_watermarks=self.compaction_watermarks,

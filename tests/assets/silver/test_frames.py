@@ -21,7 +21,7 @@ from transforms.event import Event
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
-from transforms.silver.conform import conformer
+from transforms.silver.conform import Conformer
 from transforms.silver.frames import OUTPUT, SHARDS, Shards, row_batches, unpacked
 from transforms.silver.record_batches import BATCH_BYTES
 
@@ -97,7 +97,7 @@ def test_rows_that_carry_their_record_are_cut_by_bytes() -> None:
         Event(operation=None, effect="replace", name="pets", fault=Fault("malformed_json", str(at)))
         for at in range(50)
     ]
-    rows = conformer(FEED, describes_tables=False)(record, wrong)
+    rows = Conformer(FEED, describes_tables=False)(record, wrong)
     assert all(row.payload is megabyte for row in rows)
     batches = list(row_batches(rows, Shards()))
     assert len(batches) == 50 * len(megabyte) // BATCH_BYTES + 1

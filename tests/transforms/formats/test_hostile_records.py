@@ -26,7 +26,7 @@ from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.silver.conform import conformer
+from transforms.silver.conform import Conformer
 from transforms.silver.frames import Shards, row_batch
 from transforms.silver.record_batches import bounded
 
@@ -200,7 +200,7 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
     source, of_dumps = FORMATS[format_name], feed(format_name)
     of_topic = replace(of_dumps, landing="kafka://broker:9092/t")
     decode = source.decoder(of_topic, {})
-    conform = conformer(of_topic, describes_tables=source.describes_tables)
+    conform = Conformer(of_topic, describes_tables=source.describes_tables)
     tried = 0
     for record in records(of_dumps):
         text = kafka_records.kafka_message(record, of_dumps).text

@@ -12,7 +12,7 @@ from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 from transforms.silver.changes import Row
-from transforms.silver.conform import conformer
+from transforms.silver.conform import Conformer
 
 COLUMNS = {"code": "decimal(10,2)", "at": "timestamp", "day": "date"}
 ENCODINGS = {"code": "base64", "at": "millis", "day": "days"}
@@ -33,7 +33,7 @@ def rows(payload: bytes, name: str = "debezium", key: bytes | None = None) -> li
     place = ("2026-11-20T03", "t/a", "g", 1, 0, None, payload, None, 0, key)
     record = BronzeRecord(*place, path_table="t")
     events = [*FORMATS[name].decoder(feed, {})(record)]
-    return conformer(feed, describes_tables=True)(record, events)  # type: ignore[arg-type]
+    return Conformer(feed, describes_tables=True)(record, events)  # type: ignore[arg-type]
 
 
 def message(op: str, schema: object = None, **images: Any) -> bytes:

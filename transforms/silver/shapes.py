@@ -1,0 +1,364 @@
+"""Records of one shape to rows, many at a time: what the first of them becomes by itself says what all become.
+
+What a record becomes by itself (``decode`` and ``Conformer``) is the definition. Rows are made here only of records
+whose every value fits its column's type, whose key is whole and does not change, and whose place is known, so that
+nothing in them has to be judged. All others go the long way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import repeat
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from transforms.change import CONTROL
+from transforms.column_types.column_type import ColumnType, Judge
+from transforms.column_types.registry import column_type
+from transforms.errors import WeirError
+from transforms.event import Event, Value
+from transforms.record import BronzeRecord
+from transforms.shape import ReadShape, Shape, Shaped
+from transforms.silver import duplicates
+from transforms.silver.changes import Key, Row
+from transforms.silver.conform import (
+    Conformed,
+    Conformer,
+    netstring,
+    spelled_names,
+    text_of_value,
+)
+from transforms.silver.declarations import Declaration
+from transforms.silver.faults import is_covered
+from transforms.silver.frames import Shards, pack, packed_batch, row_batch
+from transforms.source_format import Decode
+
+_MOST_KNOWN: Final = 4_096
+_MOST_TRIED: Final = 3
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+Member = tuple[BronzeRecord, Shaped]
+
+
+class ShapedRows:
+    """Makes rows of those records whose shapes are understood; for one process to keep."""
+
+    def __init__(self, read: ReadShape, decode: Decode, conform: Conformer, shards: Shards) -> None:
+        self._read, self._decode, self._conform, self._shards = read, decode, conform, shards
+        self._models: dict[Shape, Model | None] = {}
+
+    def __call__(
+        self, records: Sequence[BronzeRecord]
+    ) -> tuple[list[pa.RecordBatch], list[BronzeRecord]]:
+        """Batches of ``ROWS``, and the records that have to be taken one by one."""
+        rest: list[BronzeRecord] = []
+        of_shape: dict[Shape, list[Member]] = {}
+        for record in records:
+            said = self._read(record)
+            if said is None:
+                rest.append(record)
+            else:
+                of_shape.setdefault(said.shape, []).append((record, said))
+        made: list[pa.RecordBatch] = []
+        for shape, members in of_shape.items():
+            model = self._model(shape, members)
+            if model is not None:
+                judged = model.judged(members)
+                rest += [
+                    record for (record, _), one in zip(members, judged, strict=True) if not one
+                ]
+                members = [one for one, told in zip(members, judged, strict=True) if told]
+                made += model.batches(members, [one for one in judged if one], self._shards)
+            else:
+                rest += [record for record, _ in members]
+        return made, rest
+
+    def _model(self, shape: Shape, members: Sequence[Member]) -> Model | None:
+        """What records of a shape become; None where the first of these do not show it."""
+        if shape in self._models:
+            return self._models[shape]
+        for record, said in members[:_MOST_TRIED]:
+            try:
+                found = self._conform.conformed(record, [*self._decode(record)])  # type: ignore[list-item]
+            except WeirError:
+                raise
+            except Exception:
+                # The long way says which record it was.
+                return None
+            if len(found) == 1 and found[0].event.fault is not None:
+                # Another one may not have this fault.
+                continue
+            rows = found[0].rows() if len(found) == 1 and _is_plain(found[0], said) else []
+            model = Model.of(found[0], rows[0], shape, self._conform) if len(rows) == 1 else None
+            if model is not None and not model.makes((record, said), rows[0], self._shards):
+                model = None
+            return self._known(shape, model)
+        return None
+
+    def _known(self, shape: Shape, model: Model | None) -> Model | None:
+        if len(self._models) >= _MOST_KNOWN:
+            # A stream may have any number of shapes.
+            self._models.clear()
+        self._models[shape] = model
+        return model
+
+
+def _is_plain(one: Conformed, said: Shaped) -> bool:
+    """Whether an event is what its record's shape says, and needs nothing that only ``Conformed`` does."""
+    event, declaration = one.event, one.declaration
+    images = (tuple(event.before), tuple(event.after))
+    return (
+        images == (said.shape.before, said.shape.after)
+        and (event.log_position, event.identity) == (said.log_position, said.identity)
+        and (event.segment, event.event_at) == (said.segment, said.event_at)
+        and event.extracted_at == said.extracted_at
+        and event.effect not in CONTROL
+        and (event.scope, event.transaction, event.derived, event.snapshot) == (None,) * 4
+        and not event.attribute_ops
+        and declaration.masks is None
+        and not declaration.has_full_dumps
+        and not declaration.renamed
+    )
+
+
+class Judged(NamedTuple):
+    """The canonical images and the key of one record."""
+
+    before: Sequence[str | None]
+    after: Sequence[str | None]
+    key: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """How a column's values are judged; ``kind``: where the judge is the type's own."""
+
+    judge: Judge | None
+    kind: ColumnType | None
+
+    @classmethod
+    def of(cls, name: str, declaration: Declaration, event: Event) -> _Column:
+        judge = declaration.judges_of(event).get(name)
+        type_name = (declaration.column_types or {}).get(name)
+        kind = None if type_name is None else column_type(type_name)
+        return cls(judge, kind if kind is not None and kind.judge is judge else None)
+
+    def texts(self, values: Sequence[Value], is_taken: bytearray) -> Sequence[Any]:
+        """The canonical texts; a record whose value does not fit is not taken."""
+        there = [one for one in values if one is not None] if None in values else values
+        if {*map(type, there)} <= _TEXT:
+            if self.judge is None or (self.kind is not None and self.kind.are_plain(there)):  # type: ignore[arg-type]
+                return values
+        elif self.judge is None:
+            return [text_of_value(one) for one in values]
+        assert self.judge is not None  # all others have returned
+        known: dict[Value, str | None] = {one: self.judge(one) for one in {*there}}  # type: ignore[arg-type]
+        if None in known.values():
+            for at, one in enumerate(values):
+                if one is not None and known[one] is None:
+                    is_taken[at] = False
+        known[None] = None
+        return [known[one] for one in values]
+
+
+_TEXT: Final = {str}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What all records of a shape become, by the row that one of them became."""
+
+    row: Row
+    shape: Shape
+    conform: Conformer
+    identity: int
+    key: Sequence[tuple[int | None, int | None]] | None
+    is_keyless: bool
+    before: Sequence[_Column]
+    after: Sequence[_Column]
+    spelling: Spelling
+
+    @classmethod
+    def of(cls, one: Conformed, row: Row, shape: Shape, conform: Conformer) -> Model:
+        """The model that an event is, which became one row."""
+        event, declaration = one.event, one.declaration
+        columns = declaration.key_columns
+        return cls(
+            row,
+            shape,
+            conform,
+            len(event.identity),
+            None
+            if columns is None
+            else [(_at(shape.before, at), _at(shape.after, at)) for at in columns],
+            declaration.is_keyless,
+            [_Column.of(name, declaration, event) for name in shape.before],
+            [_Column.of(name, declaration, event) for name in shape.after],
+            Spelling.of(declaration.table, event, shape),
+        )
+
+    def makes(self, member: Member, row: Row, shards: Shards) -> bool:
+        """Whether it makes of its own record the row that the record became by itself."""
+        judged = self.judged([member])[0]
+        if judged is None:
+            return False
+        made = self.batches([member], [judged], shards)
+        return made == [row_batch([row], shards)]
+
+    def judged(self, members: Sequence[Member]) -> list[Judged | None]:
+        """The canonical images and keys; None for a record that has to be judged by itself."""
+        is_taken = bytearray(b"\1") * len(members)
+        images = []
+        for columns, rows in (
+            (self.before, [said.before for _, said in members]),
+            (self.after, [said.after for _, said in members]),
+        ):
+            raw = zip(*rows, strict=True)
+            texts = [
+                column.texts(values, is_taken) for column, values in zip(columns, raw, strict=True)
+            ]
+            images.append((texts, [*zip(*texts, strict=True)] if texts else [()] * len(members)))
+        (before, before_rows), (after, after_rows) = images
+        keys = self._keys(before, after, len(members), is_taken)
+        self._placed(members, is_taken)
+        return [
+            Judged(old, new, key) if taken else None
+            for old, new, key, taken in zip(before_rows, after_rows, keys, is_taken, strict=True)
+        ]
+
+    def _keys(
+        self,
+        before: Sequence[Sequence[str | None]],
+        after: Sequence[Sequence[str | None]],
+        count: int,
+        is_taken: bytearray,
+    ) -> Sequence[Key | None]:
+        """The keys; a record that changes its key, or lacks a part of it, is not taken."""
+        if self.key is None:
+            return [None] * count
+        columns: list[Sequence[str | None]] = []
+        for old, new in self.key:
+            column: Sequence[str | None] = [None] * count
+            if new is not None:
+                column = after[new]
+            elif old is not None:
+                column = before[old]
+            if old is not None and new is not None and before[old] != column:
+                for at, (one, other) in enumerate(zip(before[old], column, strict=True)):
+                    if one != other:
+                        is_taken[at] = False
+            if None in column and not self.is_keyless:
+                for at, one in enumerate(column):
+                    if one is None:
+                        is_taken[at] = False
+            columns.append(column)
+        return [*zip(*columns, strict=True)]
+
+    def _placed(self, members: Sequence[Member], is_taken: bytearray) -> None:
+        """A record that stands nowhere, or where history is compacted, is not taken."""
+        known = self.row.log_position or ()
+        watermark = self.conform.compaction_watermarks.get(self.row.table or "")
+        for at, (_, said) in enumerate(members):
+            position = said.log_position
+            if (
+                len(position) != len(known)
+                or len(said.identity) != self.identity
+                or min(position) < _LEAST
+                or max(position) > _MOST
+                or (
+                    watermark is not None and is_covered(watermark, position, self.row.dedup_prefix)
+                )
+            ):
+                is_taken[at] = False
+
+    def batches(
+        self, members: Sequence[Member], judged: Sequence[Judged], shards: Shards
+    ) -> list[pa.RecordBatch]:
+        """One batch of ``ROWS``; none where there are no records."""
+        if not members:
+            return []
+        row, before_names, after_names = self.row, self.shape.before, self.shape.after
+        of_table = (row.table, row.source_table, row.declared, row.operation, row.effect)
+        of_kind = (row.kept_as, row.facts)
+        groups, sort_keys, packed = [], [], []
+        ids = self.spelling.event_ids(members)
+        for (record, said), one, event_id in zip(members, judged, ids, strict=True):
+            before, after, key = one
+            group = duplicates.group_of(record.window, row.table, key, event_id)
+            groups.append(group)
+            sort_keys.append(duplicates.sort_bytes(group, said.log_position, said.event_at, record))
+            packed.append(
+                pack(
+                    (
+                        *(record.window, *of_table, key, None, None),
+                        dict(zip(before_names, before, strict=True)),
+                        dict(zip(after_names, after, strict=True)),
+                        *({}, None, row.stream, None, said.log_position, row.dedup_prefix),
+                        *(event_id, said.event_at, said.extracted_at),
+                        *(record.object, record.generation, record.line, record.byte_offset, 0),
+                        *(None, None, *of_kind, said.segment, True),
+                    )
+                )
+            )
+        windows = [record.window for record, _ in members]
+        return [packed_batch(windows, groups, sort_keys, packed, shards)]
+
+
+def _at(names: Sequence[str], name: str) -> int | None:
+    return names.index(name) if name in names else None
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How the events of a shape are spelled for their identity (``conform.event_id``).
+
+    ``parts``: what stands before each value, the identity's numbers first, and what stands behind the last.
+    ``order``: which values these are, of the identity, the old image and the new one.
+    """
+
+    parts: Sequence[str]
+    order: Sequence[int]
+
+    @classmethod
+    def of(cls, table: str | None, event: Event, shape: Shape) -> Spelling:
+        """The spelling of events of a table that are like this one."""
+        identity = len(event.identity)
+        parts, order = [], [*range(identity)]
+        waiting = netstring(table) + netstring(event.operation) + netstring(str(identity))
+        for _ in event.identity:
+            parts.append(waiting)
+            waiting = ""
+        first = identity
+        for names in (shape.before, shape.after):
+            count, spelled = spelled_names(names)
+            waiting += count
+            for name, word in spelled:
+                parts.append(waiting + word)
+                order.append(first + names.index(name))
+                waiting = ""
+            first += len(names)
+        # No operations on attributes, and no scope.
+        return cls((*parts, waiting + spelled_names(())[0] + netstring(None)), order)
+
+    def event_ids(self, members: Sequence[Member]) -> list[str]:
+        """The identities of events."""
+        values = zip(
+            *((*said.identity, *said.before, *said.after) for _, said in members), strict=True
+        )
+        spelled = [*map(_spelled_column, values)]
+        columns: list[Iterable[str]] = [repeat(self.parts[0])]
+        for at, part in zip(self.order, self.parts[1:], strict=True):
+            columns += (spelled[at], repeat(part))
+        texts = map("".join, zip(*columns, strict=False))
+        if not self.order:
+            texts = map(str, repeat(self.parts[0], len(members)))
+        return [sha256(one.encode("utf-8", "surrogatepass")).hexdigest() for one in texts]
+
+
+def _spelled_column(values: Sequence[Value]) -> list[str]:
+    if {*map(type, values)} == _TEXT:
+        return [f"{len(one)}:{one}" for one in values]  # type: ignore[arg-type,str-bytes-safe]
+    return [*map(netstring, values)]
