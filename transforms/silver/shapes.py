@@ -92,10 +92,18 @@ class ShapedRows:
                 # Another one may not have this fault.
                 continue
             rows = found[0].rows() if len(found) == 1 and _is_plain(found[0], said) else []
-            model = Model.of(found[0], rows[0], shape, self._conform) if len(rows) == 1 else None
-            if model is not None and not model.makes((record, said), rows[0], self._shards):
-                model = None
-            return self._known(shape, model)
+            if len(rows) != 1:
+                # A key change is two rows, and says nothing of others.
+                if rows:
+                    continue
+                return self._known(shape, None)
+            model = Model.of(found[0], rows[0], shape, self._conform)
+            (judged,) = model.judged([(record, said)])
+            if judged is None:
+                continue
+            made = model.batches([(record, said)], [judged], self._shards)
+            is_same = made == [row_batch(rows, self._shards)]
+            return self._known(shape, model if is_same else None)
         return None
 
     def _known(self, shape: Shape, model: Model | None) -> Model | None:
@@ -200,14 +208,6 @@ class Model:
             Spelling.of(declaration.table, event, shape),
         )
 
-    def makes(self, member: Member, row: Row, shards: Shards) -> bool:
-        """Whether it makes of its own record the row that the record became by itself."""
-        judged = self.judged([member])[0]
-        if judged is None:
-            return False
-        made = self.batches([member], [judged], shards)
-        return made == [row_batch([row], shards)]
-
     def judged(self, members: Sequence[Member]) -> list[Judged | None]:
         """The canonical images and keys; None for a record that has to be judged by itself."""
         is_taken = bytearray(b"\1") * len(members)
@@ -237,8 +237,8 @@ class Model:
         is_taken: bytearray,
     ) -> Sequence[Key | None]:
         """The keys; a record that changes its key, or lacks a part of it, is not taken."""
-        if self.key is None:
-            return [None] * count
+        if not self.key:
+            return [None if self.key is None else ()] * count
         columns: list[Sequence[str | None]] = []
         for old, new in self.key:
             column: Sequence[str | None] = [None] * count

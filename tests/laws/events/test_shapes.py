@@ -6,6 +6,7 @@ that are lost, doubled or exchanged, blanks, names that stand twice, values and 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +22,9 @@ from tests.laws.events.drawing import DRAWINGS, worlds
 from tests.laws.events.meanings import Drawn
 from tests.laws.events.test_laws_of_events import HISTORIES, SEED
 from transforms.column_types.registry import SIMPLE, column_type
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
+from transforms.record import BronzeRecord
 from transforms.silver.conform import Conformer
 from transforms.silver.frames import Shards
 from transforms.silver.record_batches import records_of
@@ -30,6 +33,7 @@ from transforms.silver.stages import DecodeRows
 
 SHAPED = [name for name, one in FORMATS.items() if one.shapes is not None]
 TYPES = [*SIMPLE, "decimal(38,0)", "decimal(12,2)", "decimal(9,9)", "decimal(38,10)"]
+FLAGS = (b'"0"', b'"1"', b'"2"', b'"3"')
 PIECES = re.compile(rb'"(?:[^"\\]|\\.)*"|-?[0-9.]+|\w+|\s+|.', re.DOTALL)
 
 
@@ -61,7 +65,7 @@ def damaged(payload: bytes, rng: Random) -> bytes:
     """The record with one piece of it lost, doubled, exchanged for another of its pieces, or with a byte of noise."""
     pieces = PIECES.findall(payload)
     at, other = rng.randrange(len(pieces)), rng.randrange(len(pieces))
-    match rng.randrange(7):
+    match rng.randrange(8):
         case 0:
             pieces[at] = b""
         case 1:
@@ -73,10 +77,15 @@ def damaged(payload: bytes, rng: Random) -> bytes:
         case 4:
             pieces[at] += rng.choice([b" ", b"\n", b"\\", b'"', b"\x00", b"\xff", b","])
         case 5:
-            # A name and its value once more, behind themselves.
-            pieces[at : at + 3] = [*pieces[at : at + 3], b",", *pieces[at : at + 3]]
+            # A name once more, with another value: the last one stands where the first did.
+            at = rng.choice([at for at, one in enumerate(pieces[1:]) if one == b":"] or [0])
+            pieces[at : at + 1] = [pieces[at], b":", b'"other"', b",", pieces[at]]
         case 6:
             pieces[at] = pieces[other]
+        case 7:
+            # A flag, as most formats have them.
+            at = rng.choice([at for at, one in enumerate(pieces) if one in FLAGS] or [0])
+            pieces[at] = rng.choice(FLAGS)
     return b"".join(pieces)
 
 
@@ -85,6 +94,7 @@ def same(drawn: Drawn, rows: pa.RecordBatch, rng: Random) -> None:
     sizes = sizes_of(rows.num_rows, rng)
     by_shapes = rows_of(drawn, rows, sizes, by_shapes=True)
     alone = rows_of(drawn, rows, sizes, by_shapes=False)
+    assert by_shapes.num_rows == alone.num_rows
     if not by_shapes.equals(alone):
         for name in alone.column_names:
             pairs = zip(by_shapes[name].to_pylist(), alone[name].to_pylist(), strict=True)
@@ -130,6 +140,37 @@ def test_damaged_records_become_what_each_becomes_by_itself(format_name: str) ->
         at = rows.schema.get_field_index("payload")
         with product.uncollected():
             same(drawn, rows.set_column(at, "payload", pa.array(payloads, pa.binary())), rng)
+
+
+def test_a_value_that_is_said_to_be_absent_is_a_fault() -> None:
+    table = Table("item", ("id",), {"id": "int", "city": "string"}, ())
+    feed = Feed("laws", "arcion_s3_json", "/landing", tables={"item": table})
+    payloads = [
+        envelope({"id": "1", "city": "Bonn"}, {"id": "1", "city": "null"}),
+        envelope({"id": "2", "city": "Ulm"}, {"id": "2", "city": "null"}),
+        envelope({"id": "3", "city": "Kiel"}, {"id": "3", "city": "Trier"}),
+    ]
+    records = [
+        BronzeRecord("w", "o", "g", at, at, None, one, None, 0)
+        for at, one in enumerate(payloads, 1)
+    ]
+    source = FORMATS[feed.format]
+    assert source.shapes is not None
+    conform = Conformer(feed, describes_tables=False)
+    shaped = ShapedRows(source.shapes(feed), source.decoder(feed, {}), conform, Shards())
+    made, rest = shaped(records)
+    assert [batch.num_rows for batch in made] == [2]
+    assert rest == records[2:]
+
+
+def envelope(new: dict[str, str], old: dict[str, str]) -> bytes:
+    """An update that says that its old image has no city."""
+    said = {
+        "tableName": {"namespace": {"catalog": "shop", "schema": "public"}, "name": "item"},
+        **{"opType": "U", "cursor": '{"log": "bin.000001", "position": 4}', "before": old},
+        **{"after": new, "exists": {"id": "3", "city": "1"}},
+    }
+    return json.dumps(said).encode()
 
 
 def test_formats_with_shapes_are_drawn() -> None:
