@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from transforms.event import Value
+from transforms.event import SnapshotRow, Transaction, Value
 from transforms.record import BronzeRecord
 
 
@@ -35,6 +35,8 @@ class Shaped(NamedTuple):
     segment: int | None
     event_at: int | None
     extracted_at: int | None
+    transaction: Transaction | None = None
+    snapshot: SnapshotRow | None = None
 
 
 ReadShape = Callable[[BronzeRecord], Shaped | None]

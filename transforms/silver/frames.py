@@ -138,53 +138,48 @@ def row_batches(rows: Iterable[Row], shards: Shards) -> Iterator[pa.RecordBatch]
 def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
     """The rows as a batch of ``ROWS``."""
     groups = [duplicates.group_key(row) for row in rows]
-    transactions_of = [row.transaction if row.fault is None else None for row in rows]
-    columns: dict[str, Sequence[Any]] = {
-        "group": groups,
-        "sort_key": [
-            duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)
-        ],
-        "shard": [shards.shard(row.window, group) for row, group in zip(rows, groups, strict=True)],
-        "row": [pack(_cells(row)) for row in rows],
-        "transaction": [
-            None if one is None else pack((row.window, one.id))
-            for row, one in zip(rows, transactions_of, strict=True)
-        ],
-        "part": [
-            None if one is None else pack(_part_of(row, one))
-            for row, one in zip(rows, transactions_of, strict=True)
-        ],
-        # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
-        "commit": [[]] * len(rows),
-    }
-    arrays = [pa.array(columns[one.name], one.type) for one in ROWS]
-    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+    of_rows = [row.transaction if row.fault is None else None for row in rows]
+    shuffled = (
+        groups,
+        [duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)],
+        [shards.shard(row.window, group) for row, group in zip(rows, groups, strict=True)],
+        [pack(_cells(row)) for row in rows],
+    )
+    if not any(of_rows):
+        return packed_batch(shuffled, None, None)
+    pairs = [*zip(rows, of_rows, strict=True)]
+    parts = [
+        packed_part((row.event_id, row.effect, row.derived is not None, row.log_position), one)
+        for row, one in pairs
+    ]
+    return packed_batch(shuffled, [transaction_name(row.window, one) for row, one in pairs], parts)
 
 
 def packed_batch(
-    windows: Sequence[str],
-    groups: Sequence[bytes],
-    sort_keys: Sequence[bytes],
-    packed: Sequence[bytes],
-    shards: Shards,
+    cells: Sequence[Sequence[Any]],
+    transactions: Sequence[bytes | None] | None,
+    parts: Sequence[bytes | None] | None,
 ) -> pa.RecordBatch:
-    """A batch of ``ROWS`` of packed rows that are of no transaction."""
-    nothing = pa.nulls(len(groups), pa.binary())
-    places = [shards.shard(*one) for one in zip(windows, groups, strict=True)]
-    return pa.RecordBatch.from_arrays(
-        [
-            *(pa.array(groups, pa.binary()), pa.array(sort_keys, pa.binary())),
-            *(pa.array(places, pa.int32()), pa.array(packed, pa.binary())),
-            *(nothing, nothing, pa.array([[]] * len(groups), NUMBERS)),
-        ],
-        schema=ROWS,
-    )
+    """A batch of ``ROWS``; ``cells``: its first four columns."""
+    count = len(cells[0])
+    nothing = pa.nulls(count, pa.binary())
+    named = [
+        nothing if one is None else pa.array(one, pa.binary()) for one in (transactions, parts)
+    ]
+    # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
+    commits = pa.array([[]] * count, NUMBERS)
+    arrays = [pa.array(one, kind.type) for one, kind in zip(cells, ROWS, strict=False)]
+    return pa.RecordBatch.from_arrays([*arrays, *named, commits], schema=ROWS)
 
 
-def _part_of(row: Row, transaction: Transaction) -> tuple[object, ...]:
-    """What the row says of its transaction: the first fields of a ``TransactionEvent``."""
-    said = (row.event_id, row.effect, row.derived is not None, row.log_position)
-    return (*said, transaction.expected, transaction.has_begin)
+def transaction_name(window: str, transaction: Transaction | None) -> bytes | None:
+    """What ``transaction`` of ``ROWS`` holds of an event in a window."""
+    return None if transaction is None else pack((window, transaction.id))
+
+
+def packed_part(said: tuple[object, ...], transaction: Transaction | None) -> bytes | None:
+    """What an event says of its transaction; ``said``: the first fields of a ``TransactionEvent``."""
+    return None if transaction is None else pack((*said, *transaction[1:3]))
 
 
 def transaction_part(packed: bytes) -> transactions.TransactionEvent:

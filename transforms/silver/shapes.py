@@ -7,18 +7,17 @@ nothing in them has to be judged. All others go the long way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import repeat
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import pyarrow as pa
 
 from transforms.change import CONTROL
 from transforms.column_types.column_type import ColumnType, Judge
 from transforms.column_types.registry import column_type
-from transforms.errors import WeirError
 from transforms.event import Event, Value
 from transforms.record import BronzeRecord
 from transforms.shape import ReadShape, Shape, Shaped
@@ -33,47 +32,77 @@ from transforms.silver.conform import (
 )
 from transforms.silver.declarations import Declaration
 from transforms.silver.faults import is_covered
-from transforms.silver.frames import Shards, pack, packed_batch, row_batch
-from transforms.source_format import Decode
+from transforms.silver.frames import (
+    Shards,
+    pack,
+    packed_batch,
+    packed_part,
+    row_batch,
+    transaction_name,
+)
+from transforms.silver.snapshots import Collected
 
 _MOST_KNOWN: Final = 4_096
 _MOST_TRIED: Final = 3
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
+DecodeAlone: TypeAlias = Callable[[BronzeRecord], Sequence[Event]]
+"""The events of one record; what it raises says which record it was."""
+
 Member = tuple[BronzeRecord, Shaped]
+Decoded = tuple[BronzeRecord, Sequence[Event]]
 
 
 class ShapedRows:
-    """Makes rows of those records whose shapes are understood; for one process to keep."""
+    """Makes rows of those records whose shapes are understood; for one process to keep.
 
-    def __init__(self, read: ReadShape, decode: Decode, conform: Conformer, shards: Shards) -> None:
+    ``read``: the format's own way to read a record by its shape; None where it has none.
+    """
+
+    def __init__(
+        self, read: ReadShape | None, decode: DecodeAlone, conform: Conformer, shards: Shards
+    ) -> None:
         self._read, self._decode, self._conform, self._shards = read, decode, conform, shards
+        self._shapes = _EventShapes()
         self._models: dict[Shape, Model | None] = {}
+        # Where the positions of a source begin again, the window and the time decide of an event, too.
+        self._is_used = not conform.feed.decisions.epochs
 
     def __call__(
-        self, records: Sequence[BronzeRecord]
-    ) -> tuple[list[pa.RecordBatch], list[BronzeRecord]]:
-        """Batches of ``ROWS``, and the records that have to be taken one by one."""
-        rest: list[BronzeRecord] = []
+        self, records: Sequence[BronzeRecord], collected: Collected
+    ) -> tuple[list[pa.RecordBatch], list[Decoded]]:
+        """Batches of ``ROWS``, and the records that have to be taken one by one, with their events.
+
+        ``collected``: takes the rows of snapshots that are in these batches.
+        """
+        if not self._is_used:
+            return [], [(record, self._decode(record)) for record in records]
+        rest: list[Decoded] = []
         of_shape: dict[Shape, list[Member]] = {}
+        # The events of those that the format could not read by its shape.
+        decoded: dict[int, Sequence[Event]] = {}
         for record in records:
-            said = self._read(record)
+            said = None if self._read is None else self._read(record)
             if said is None:
-                rest.append(record)
-            else:
-                of_shape.setdefault(said.shape, []).append((record, said))
+                events = self._decode(record)
+                said = self._shapes.shaped(events)
+                if said is None:
+                    rest.append((record, events))
+                    continue
+                decoded[id(record)] = events
+            of_shape.setdefault(said.shape, []).append((record, said))
         made: list[pa.RecordBatch] = []
         for shape, members in of_shape.items():
             model = self._model(shape, members)
+            judged = [None] * len(members) if model is None else model.judged(members)
+            for (record, _), one in zip(members, judged, strict=True):
+                if one is None:
+                    known = decoded.get(id(record))
+                    rest.append((record, self._decode(record) if known is None else known))
             if model is not None:
-                judged = model.judged(members)
-                rest += [
-                    record for (record, _), one in zip(members, judged, strict=True) if not one
-                ]
-                members = [one for one, told in zip(members, judged, strict=True) if told]
-                made += model.batches(members, [one for one in judged if one], self._shards)
-            else:
-                rest += [record for record, _ in members]
+                taken = [one for one, told in zip(members, judged, strict=True) if told]
+                made += model.batches(taken, [one for one in judged if one], self._shards)
+                model.collect(taken, collected)
         return made, rest
 
     def _model(self, shape: Shape, members: Sequence[Member]) -> Model | None:
@@ -81,10 +110,10 @@ class ShapedRows:
         if shape in self._models:
             return self._models[shape]
         for record, said in members[:_MOST_TRIED]:
+            # Conforming changes events, so that those at hand are left alone.
+            events = self._decode(record)
             try:
-                found = self._conform.conformed(record, [*self._decode(record)])  # type: ignore[list-item]
-            except WeirError:
-                raise
+                found = self._conform.conformed(record, events)
             except Exception:
                 # The long way says which record it was.
                 return None
@@ -114,6 +143,52 @@ class ShapedRows:
         return model
 
 
+class _EventShapes:
+    """The shapes of events that were decoded one by one."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Shape] = {}
+
+    def shaped(self, events: Sequence[Event]) -> Shaped | None:
+        """The shape and the rest of a record's only event; None where it has none, or several."""
+        if len(events) != 1:
+            return None
+        (event,) = events
+        before, after = event.before, event.after
+        if (
+            event.fault is not None
+            or event.scope is not None
+            or event.derived is not None
+            or event.effect in CONTROL
+            or event.attribute_ops
+            or event.log_position is None
+            or None in event.log_position
+        ):
+            return None
+        described = (
+            *(event.operation, event.effect, event.catalog, event.schema, event.name),
+            *(event.stream, event.dedup_prefix, event.stream_schema, event.read_by_schema),
+            *(event.warnings, event.transaction is None, *before, None, *after),
+        )
+        shape = self._known.get(described)
+        if shape is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            shape = self._known[described] = Shape((*before,), (*after,))
+        return Shaped(
+            shape,
+            [*before.values()],
+            [*after.values()],
+            cast("tuple[int, ...]", event.log_position),
+            event.identity,
+            event.segment,
+            event.event_at,
+            event.extracted_at,
+            event.transaction,
+            event.snapshot,
+        )
+
+
 def _is_plain(one: Conformed, said: Shaped) -> bool:
     """Whether an event is what its record's shape says, and needs nothing that only ``Conformed`` does."""
     event, declaration = one.event, one.declaration
@@ -124,7 +199,9 @@ def _is_plain(one: Conformed, said: Shaped) -> bool:
         and (event.segment, event.event_at) == (said.segment, said.event_at)
         and event.extracted_at == said.extracted_at
         and event.effect not in CONTROL
-        and (event.scope, event.transaction, event.derived, event.snapshot) == (None,) * 4
+        and (event.transaction, event.snapshot) == (said.transaction, said.snapshot)
+        and event.scope is None
+        and event.derived is None
         and not event.attribute_ops
         and declaration.masks is None
         and not declaration.has_full_dumps
@@ -274,6 +351,14 @@ class Model:
             ):
                 is_taken[at] = False
 
+    def collect(self, members: Sequence[Member], collected: Collected) -> None:
+        """Tell of the rows of snapshots that are among these records."""
+        row = self.row
+        for record, said in members:
+            if said.snapshot is not None:
+                account = (record.window, row.table, row.source_table, row.declared)
+                collected.add_row(said.snapshot, account, said.log_position)
+
     def batches(
         self, members: Sequence[Member], judged: Sequence[Judged], shards: Shards
     ) -> list[pa.RecordBatch]:
@@ -296,15 +381,32 @@ class Model:
                         *(record.window, *of_table, key, None, None),
                         dict(zip(before_names, before, strict=True)),
                         dict(zip(after_names, after, strict=True)),
-                        *({}, None, row.stream, None, said.log_position, row.dedup_prefix),
+                        *(
+                            {},
+                            None,
+                            row.stream,
+                            said.transaction,
+                            said.log_position,
+                            row.dedup_prefix,
+                        ),
                         *(event_id, said.event_at, said.extracted_at),
                         *(record.object, record.generation, record.line, record.byte_offset, 0),
                         *(None, None, *of_kind, said.segment, True),
                     )
                 )
             )
-        windows = [record.window for record, _ in members]
-        return [packed_batch(windows, groups, sort_keys, packed, shards)]
+        places = [
+            shards.shard(record.window, group)
+            for (record, _), group in zip(members, groups, strict=True)
+        ]
+        transactions, parts = None, None
+        if row.transaction is not None:
+            transactions = [transaction_name(one[0].window, one[1].transaction) for one in members]
+            parts = [
+                packed_part((one, row.effect, False, said.log_position), said.transaction)
+                for one, (_, said) in zip(ids, members, strict=True)
+            ]
+        return [packed_batch((groups, sort_keys, places, packed), transactions, parts)]
 
 
 def _at(names: Sequence[str], name: str) -> int | None:

@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from transforms.change import BEHIND_ALL_POINTS, POINT, LogPosition
-from transforms.event import CHUNKS, DUMP, MARKED, PART, WITHOUT_POINT, Event, SnapshotKind
+from transforms.event import (
+    CHUNKS,
+    DUMP,
+    MARKED,
+    PART,
+    WITHOUT_POINT,
+    Event,
+    SnapshotKind,
+    SnapshotRow,
+)
 from transforms.record import BronzeRecord
 from transforms.silver.changes import Row
 
@@ -70,7 +79,7 @@ def _joined(offsets: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-_Account: TypeAlias = tuple[str, str | None, str, str | None]
+Account: TypeAlias = tuple[str, str | None, str, str | None]
 """Window, table, source table and declared table."""
 
 
@@ -78,14 +87,17 @@ class Collected:
     """The stretches of a batch of records, as they are decoded one after the other."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[_Account, SnapshotKey], Stretches] = {}
+        self._found: dict[tuple[Account, SnapshotKey], Stretches] = {}
 
     def add(self, event: Event, row: Row) -> None:
         """An event that is a row of a snapshot, and its row of silver."""
-        one, position = event.snapshot, row.log_position
-        if one is None or row.fault is not None or position is None:
+        if event.snapshot is None or row.fault is not None or row.log_position is None:
             return
         account = (row.window, row.table, row.source_table, row.declared)
+        self.add_row(event.snapshot, account, row.log_position)
+
+    def add_row(self, one: SnapshotRow, account: Account, position: Sequence[int | None]) -> None:
+        """A row of a snapshot, whose account this is, and which stands there."""
         key = SnapshotKey(one.removes_at, one.topic, one.partition, one.kind)
         stretches = self._found.setdefault((account, key), Stretches())
         if one.kind in (CHUNKS, WITHOUT_POINT):

@@ -9,8 +9,9 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -77,29 +78,24 @@ class DecodeRows:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
-        decode = self.format.decoder(self.feed, self.surveyed)
+        feed, source = self.feed, self.format
         conform = Conformer(
-            self.feed,
-            describes_tables=self.format.describes_tables,
+            feed,
+            describes_tables=source.describes_tables,
             compaction_watermarks=self.compaction_watermarks,
         )
-        shaped = self._shaped(decode, conform)
-        with with_clear_errors(self.feed):
-            for records in bounded(self.feed, batches):
-                if shaped is not None:
-                    made, records = shaped(records)
-                    yield from made
-                    if not records:
-                        continue
-                rows = _rows(self.feed, records, decode, conform)
-                with naming_record(reading_of(self.feed, records[0])):
+        decode = partial(_events_of, feed, source.decoder(feed, self.surveyed))
+        read = None if source.shapes is None else source.shapes(feed)
+        shaped = ShapedRows(read, decode, conform, self.shards)
+        with with_clear_errors(feed):
+            for records in bounded(feed, batches):
+                collected = snapshots.Collected()
+                made, rest = shaped(records, collected)
+                yield from made
+                rows = _rows(feed, rest, conform, collected)
+                rows += collected.rows(records[0])
+                with naming_record(reading_of(feed, records[0])):
                     yield from row_batches(rows, self.shards)
-
-    def _shaped(self, decode: Decode, conform: Conformer) -> ShapedRows | None:
-        """The way for records of one shape; None where the format has none, or the feed's positions begin again."""
-        if self.format.shapes is None or self.feed.decisions.epochs:
-            return None
-        return ShapedRows(self.format.shapes(self.feed), decode, conform, self.shards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,25 +140,30 @@ class NamedSchemas:
                 yield pa.RecordBatch.from_pydict({"id": sorted(found)}, schema=self.schema)
 
 
+def _events_of(feed: Feed, decode: Decode, record: BronzeRecord) -> Sequence[Event]:
+    return cast("Sequence[Event]", _decoded(feed, record, decode))
+
+
 def _rows(
-    feed: Feed, records: Sequence[BronzeRecord], decode: Decode, conform: Conform
+    feed: Feed,
+    decoded: Sequence[tuple[BronzeRecord, Sequence[Event]]],
+    conform: Conform,
+    collected: snapshots.Collected,
 ) -> list[Row]:
-    """The rows of a batch of records, and one for each snapshot of which it has a stretch."""
+    """The rows of some records, one by one."""
     rows: list[Row] = []
-    collected = snapshots.Collected()
-    for record in records:
+    for record, events in decoded:
         try:
-            events: Sequence[Event] = [*decode(record)]  # type: ignore[list-item]
             made = conform(record, events)
-            for ordinal, event in enumerate(events):
-                if event.snapshot is not None and event.fault is None:
-                    collected.add(event, next(row for row in made if row.ordinal == ordinal))
-            rows += made
         except WeirError:
             raise
         except Exception as fault:
             raise failed_at(reading_of(feed, record), fault) from fault
-    return [*rows, *collected.rows(records[0])]
+        for ordinal, event in enumerate(events):
+            if event.snapshot is not None and event.fault is None:
+                collected.add(event, next(row for row in made if row.ordinal == ordinal))
+        rows += made
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
