@@ -130,6 +130,7 @@ class SourceFormat:
 
     What `weir onboard` proposes for drops of it:
 
+    - ``fields``: names that its records have, by which drops of no format are told the nearest one.
     - ``recognise``: by which marks a record is known to be of the format. None: only ``--format`` says so.
     - ``propose``: what a feed should declare, by a sample. None: the tables that the events name.
     """
@@ -159,6 +160,7 @@ class SourceFormat:
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
     arrives_by: str | None = None
+    fields: tuple[str, ...] = ()
     recognise: Recognise | None = None
     propose: Propose | None = None
 

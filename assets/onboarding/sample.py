@@ -16,15 +16,22 @@ from assets.landing.kafka_offsets import Partition, Range
 from assets.landing.landings import LandedObject, Landing, open_landing
 from assets.wording import counted
 from transforms.errors import UnreadableLanding, WeirError
-from transforms.feed.feed import Feed
+from transforms.feed.feed import USUAL_CSV, Feed
 from transforms.feed.paths import matches, table_of_object
 from transforms.formats import FORMATS
 from transforms.moments import microseconds_of
+from transforms.onboarding.dialects import (
+    GuessedDialect,
+    GuessedEncoding,
+    guessed_dialect,
+    guessed_encoding,
+    rows_in_words,
+)
 from transforms.onboarding.landing_windows import LandingWindows, landing_windows
-from transforms.onboarding.recognition import Evidence, recognised
+from transforms.onboarding.recognition import Evidence, nearest_in_words, recognised
 from transforms.record import BronzeRecord, Record
 from transforms.records.avro_containers import MAGIC as AVRO
-from transforms.records.compression import inflate
+from transforms.records.compression import compression_of, inflate
 from transforms.records.encoding import to_utf8
 
 MOST_LISTED: Final = 20_000
@@ -38,11 +45,12 @@ _RECORDS_OF_TOPIC: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class SampledObject:
-    """One object of the sample: its bytes inflated, ``is_cut`` where there are more of them."""
+    """One object of the sample: its bytes inflated and in UTF-8, ``is_cut`` where there are more of them."""
 
     object: LandedObject
     data: bytes
     is_cut: bool
+    compression: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,8 @@ class Sample:
     """What was read of a landing.
 
     ``listed``: how many drops there are; ``is_all_listed``: false where there may be more. ``windows``: those of all
-    that are listed. ``of_topics``: the records of topics, which have no objects.
+    that are listed. ``of_topics``: the records of topics, which have no objects. ``unread``: objects that no run can
+    read, with the reason. ``encoding``, ``dialect``: how the objects are written, as far as it has to be said.
     """
 
     feed: Feed
@@ -61,6 +70,9 @@ class Sample:
     left_out: tuple[str, ...] = ()
     windows: LandingWindows | None = None
     of_topics: tuple[BronzeRecord, ...] = ()
+    unread: tuple[str, ...] = ()
+    encoding: GuessedEncoding | None = None
+    dialect: GuessedDialect | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -93,6 +105,8 @@ class Sample:
     def records(self, feed: Feed) -> list[BronzeRecord]:
         """The records of the drops that the feed reads, about equally many of each."""
         names = self.drops_of(feed)
+        if self.dialect is not None and FORMATS[feed.format].reads_csv:
+            names = [name for name in names if name not in self.dialect.others]
         most = max(1, MOST_RECORDS // max(1, len(names)))
         return [one for name in names for one in self.records_of(name, feed, most)]
 
@@ -138,40 +152,58 @@ def sample_landing(
     objects = [*islice(landing.list(), MOST_LISTED + 1)]
     windows = landing_windows([(one.name, one.modified_at) for one in objects[:MOST_LISTED]])
     listed(windows)
-    found = _read(landing, spread(objects[:MOST_LISTED], most), progress)
+    found, unread = _read(landing, spread(objects[:MOST_LISTED], most), progress)
+    encoding = guessed_encoding(_texts(found))
+    found = tuple(_in_utf8(one, None if encoding is None else encoding.name) for one in found)
+    dialect = guessed_dialect(_texts(found))
     return Sample(
-        feed,
+        replace(feed, encoding=None if encoding is None else encoding.name, csv=dialect.csv),
         found,
         listed=min(len(objects), MOST_LISTED),
         is_all_listed=len(objects) <= MOST_LISTED,
         size=sum(one.size for one in objects),
         left_out=tuple(landing.left_out),
         windows=windows,
+        unread=unread,
+        encoding=encoding,
+        dialect=dialect,
     )
 
 
 def _read(
     landing: Landing, chosen: Iterable[LandedObject], progress: Callable[[str], None]
-) -> tuple[SampledObject, ...]:
-    """The beginnings of these objects, by name, as far as all of them together are not too large."""
+) -> tuple[tuple[SampledObject, ...], tuple[str, ...]]:
+    """The beginnings of these objects, by name, as far as all are not too large; and those that cannot be read."""
     found: list[SampledObject] = []
+    unread: list[str] = []
     size = 0
     for one in chosen:
         if size >= MOST_BYTES:
             break
         progress(f"{one.name} ({one.size:,} bytes)")
         data, _ = landing.read(one.name, one.generation, MOST_OF_OBJECT)
+        kind = compression_of(data)
+        if kind == "zip" and len(data) > MOST_OF_OBJECT:
+            # Where the file in it lies is said at its end.
+            data, _ = landing.read(one.name, one.generation, MOST_BYTES)
         inflated, damage = inflate(data, MOST_OF_OBJECT, one.name, reads_avro=True)
         if damage is not None and not inflated:
-            landing.left_out.add(one.name, damage)
+            unread.append(f"{one.name}: {damage}")
             continue
         is_cut = len(data) > MOST_OF_OBJECT or len(inflated) > MOST_OF_OBJECT
-        text = inflated[:MOST_OF_OBJECT]
-        if not text.startswith(AVRO):
-            text, _ = to_utf8(text, None, MOST_OF_OBJECT)
-        found.append(SampledObject(one, text, is_cut))
+        found.append(SampledObject(one, inflated[:MOST_OF_OBJECT], is_cut, kind))
         size += len(inflated)
-    return tuple(sorted(found, key=lambda one: one.object.name))
+    return tuple(sorted(found, key=lambda one: one.object.name)), tuple(unread)
+
+
+def _texts(found: Iterable[SampledObject]) -> dict[str, bytes]:
+    return {one.object.name: one.data for one in found if not one.data.startswith(AVRO)}
+
+
+def _in_utf8(one: SampledObject, encoding: str | None) -> SampledObject:
+    if one.data.startswith(AVRO):
+        return one
+    return replace(one, data=to_utf8(one.data, encoding, MOST_OF_OBJECT)[0])
 
 
 def spread(objects: Sequence[LandedObject], most: int) -> list[LandedObject]:
@@ -227,6 +259,8 @@ def refuse_empty(found: Sample) -> None:
     what = "no record is there yet" if found.feed.reads_topics else "no drop is there yet"
     if found.listed:
         what = f"{counted(found.listed, 'object')} lie there, and all are empty"
+    if found.unread:
+        what = f"none of the objects there can be read: {'; '.join(found.unread[:3])}"
     if found.left_out:
         what += f" (left out: {'; '.join(found.left_out[:3])})"
     remedy = "Check the address, or call again once something has landed."
@@ -250,7 +284,22 @@ def recognise(found: Sample, format_name: str | None) -> Evidence:
             evidence.add(feed, one, found.records_of(one, feed, _LOOKED_AT))
     if format_name is not None:
         return every[format_name]
-    return recognised(found.feed.landing, every, begins_with(found))
+    return recognised(found.feed.landing, every, _seen(found))
+
+
+def _seen(found: Sample) -> str:
+    """What the first drops look like, where no format is recognised: how they begin, and what is nearest to it."""
+    payloads = [one.payload for one in found.of_topics if one.payload][:_LOOKED_AT]
+    feed = replace(found.feed, format="arcion_s3_json")
+    for name in found.names() if not found.of_topics else ():
+        payloads += [one.payload for one in found.records_of(name, feed, 3) if one.payload]
+    near = nearest_in_words(payloads)
+    if near is None and (rows := rows_in_words(_texts(found.objects))) is not None:
+        near = (
+            f"{rows}: the nearest is arcion_s3_csv, which reads rows of snapshots, and takes others for changes where"
+            " they end in opType, cursor and operationcount. --format arcion_s3_csv takes them for such rows"
+        )
+    return "; ".join([begins_with(found), *([near] if near else [])])
 
 
 def begins_with(found: Sample) -> str:
@@ -268,6 +317,8 @@ def begins_with(found: Sample) -> str:
 def feed_of(found: Sample, evidence: Evidence, files: str | None) -> Feed:
     """The feed before any table is declared; ``files``: which objects are drops, where a person says so."""
     feed = replace(found.feed, format=evidence.format, files=files)
+    if not FORMATS[feed.format].reads_csv:
+        feed = replace(feed, csv=USUAL_CSV)
     known = [*evidence.objects] or found.names()
     usual = FORMATS[evidence.format].files
     is_usual = all(any(matches(name, glob) for glob in usual) for name in known)

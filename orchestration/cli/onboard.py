@@ -7,8 +7,9 @@ import re
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -27,12 +28,13 @@ from orchestration.feeds.landings import landing_from
 from orchestration.feeds.load import load_feed
 from orchestration.sheets import Grid, Sheet
 from transforms.addresses import without_credentials
+from transforms.display import yaml_scalar
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.near_names import did_you_mean
 from transforms.onboarding.landing_windows import LandingWindows
-from transforms.onboarding.proposal import Entry, Proposal, file_text
+from transforms.onboarding.proposal import Entry, Proposal, file_text, first_of
 from transforms.onboarding.recognition import Evidence, proposal_of_records
 
 
@@ -104,7 +106,7 @@ def onboard(request: Request) -> int:
         evidence = sample.recognise(found, request.format_name)
         feed = sample.feed_of(found, evidence, address.files)
         proposal = proposal_of_records(feed, found.records(feed))
-    draft = drafted(feed, address, found.windows, evidence, proposal)
+    draft = drafted(feed, address, found, evidence, proposal)
     for line in draft.lines:
         say(line)
     for note in (*proposal.notes, *evidence.elsewhere, *not_read(found, feed)):
@@ -128,6 +130,8 @@ def _read_in_words(found: Sample) -> str:
     cut = sum(one.is_cut for one in found.objects)
     part = f" ({counted(cut, 'object')} only at the beginning)" if cut else ""
     objects = counted(found.listed, "object")
+    kinds = Counter(one.compression for one in found.objects if one.compression)
+    part += "".join(f", {count:,} of them {kind}" for kind, count in kinds.items())
     return f"{len(found.objects)} of {more}{objects} read, {found.size:,} bytes in all{part}"
 
 
@@ -135,6 +139,15 @@ def not_read(found: Sample, feed: Feed) -> Iterator[str]:
     """Sentences on objects in the landing that the feed would leave out."""
     drops = set(found.drops_of(feed))
     names = [name for name in found.names() if name not in drops]
+    if found.unread:
+        shown = "; ".join(found.unread[:3])
+        yield f"a run would put objects into quarantine as they are: {shown}."
+    if found.encoding is not None and found.encoding.name is None:
+        yield f"{found.encoding.evidence}: say it with the key encoding."
+    if found.dialect is not None and found.dialect.others and FORMATS[feed.format].reads_csv:
+        yield (
+            f"{first_of(found.dialect.others)} seems to have another delimiter: give its table a key csv of its own."
+        )
     for what, some in (("by their names", names), ("as no drops", [*found.left_out])):
         if some:
             first = "; ".join(some[:3]) + ("; …" if len(some) > 3 else "")
@@ -234,11 +247,12 @@ class Draft:
 def drafted(
     feed: Feed,
     address: Address,
-    windows: LandingWindows | None,
+    found: Sample,
     evidence: Evidence,
     proposal: Proposal,
 ) -> Draft:
     """The feed file by all that was found."""
+    windows = found.windows
     marks = evidence.lines() or ["--format alone: no record of the sample has one of its marks"]
     lines = [f"format {feed.format}", *(f"  {one}" for one in marks)]
     size, why = ("hour", "by the records' timestamps")
@@ -252,6 +266,9 @@ def drafted(
         f"Recognised by {'; '.join(marks)}",
     ]
 
+    written = [*_written(found, feed)]
+    lines += [f"{one.name}: {one.comment}" for one in _leaves(written)]
+
     def text(landing: str) -> str:
         entries = [Entry("format", feed.format), Entry("landing", landing)]
         if feed.files is not None and not feed.reads_topics:
@@ -260,9 +277,27 @@ def drafted(
         if windows is not None and windows.window_path is not None:
             part = "the part of a path that says its window"
             entries.append(Entry("window_path", windows.window_path, part))
-        return file_text(_wrapped(head), [*entries, *proposal.entries])
+        return file_text(_wrapped(head), [*entries, *written, *proposal.entries])
 
     return Draft(feed.name, text(address.written), text(address.landing), tuple(lines))
+
+
+def _written(found: Sample, feed: Feed) -> Iterator[Entry]:
+    """The keys that say how the files are written, where that is not as usual."""
+    if found.encoding is not None:
+        yield from found.encoding.entries()
+    if found.dialect is not None and FORMATS[feed.format].reads_csv:
+        yield from found.dialect.entries()
+
+
+def _leaves(entries: Iterable[Entry], above: str = "") -> Iterator[Entry]:
+    for one in entries:
+        name = f"{above}{one.name}"
+        parts = [part for part in one.value if isinstance(part, Entry)]
+        if parts:
+            yield from _leaves(parts, f"{name}.")
+        else:
+            yield replace(one, name=f"{name} {yaml_scalar(str(one.value))}")
 
 
 def _wrapped(head: Sequence[str]) -> list[str]:

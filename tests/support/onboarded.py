@@ -60,7 +60,7 @@ def onboarded(
     evidence = sample.recognise(found, format_name)
     before = sample.feed_of(found, evidence, address.files)
     proposal = proposal_of_records(before, found.records(before))
-    draft = onboard.drafted(before, address, found.windows, evidence, proposal)
+    draft = onboard.drafted(before, address, found, evidence, proposal)
     feed = onboard.loaded_draft(draft)
     return Onboarded(evidence, proposal, draft, feed, preview.preview(feed, found.records(feed)))
 

@@ -171,6 +171,7 @@ FORMAT = SourceFormat(
     describes_tables=True,
     schema_ids=wire.schema_ids,
     reads_kafka=True,
+    fields=("tableName", "opType", "cursor", "before", "after"),
     recognise=recognise,
     propose=propose,
     unknowable=(

@@ -29,7 +29,7 @@ from transforms.families import arcion
 from transforms.families.arcion import Row, operations_so_far
 from transforms.families.kafka_records import bare_message
 from transforms.fault import Fault
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import CsvDialect, Feed, Table
 from transforms.feed.paths import table_of_object
 from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled, records_in
 from transforms.onboarding.tables import proposal_of_tables, tables_seen, with_parts
@@ -190,22 +190,25 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
     """Rows of operations end in a way that no other file has; rows of snapshots might be anybody's."""
-    fields = _fields(record)
+    fields = _fields(record, feed.csv)
     if fields is None:
         return None
-    if record.header is not None and len(header_of(record.header) or ()) == len(fields):
+    names = header_of(record.header or "", feed.csv) or ()
+    if len(names) == len(fields) and is_operation_row(fields, names, None):
         return Mark("a header with the columns in three roles, opType and cursor")
     if _is_operation(fields):
         return Mark("rows that end in opType, cursor and operationcount")
-    is_csv = ".csv" in record.object.lower() and len(fields) > 1
-    return Mark("rows of fields with commas between them", is_sure=False) if is_csv else None
+    if len(fields) < 2 or not re.search(r"\.(csv|tsv|psv)", record.object.lower()):
+        return None
+    between = {",": "commas", "\t": "tabs"}.get(feed.csv.delimiter, repr(feed.csv.delimiter))
+    return Mark(f"rows of fields with {between} between them", is_sure=False)
 
 
-def _fields(record: BronzeRecord) -> list[Field] | None:
+def _fields(record: BronzeRecord, csv: CsvDialect) -> list[Field] | None:
     message = bare_message(record)
     text = message.text or ""
-    is_text = all(sign.isprintable() or sign in "\t\r\n" for sign in text)
-    return fields_of(text) if is_text and message.fault is None else None
+    is_text = all(sign.isprintable() or sign in f"\t\r\n{csv.delimiter}" for sign in text)
+    return fields_of(text, csv) if is_text and message.fault is None else None
 
 
 def _is_operation(fields: Sequence[Field]) -> bool:
@@ -219,6 +222,7 @@ def _is_operation(fields: Sequence[Field]) -> bool:
 class _Rows:
     """The rows of one table: those of snapshots and of operations, and what headers say of names."""
 
+    csv: CsvDialect
     snapshot: list[list[Field]] = field(default_factory=list)
     operations: list[list[Field]] = field(default_factory=list)
     headers: list[tuple[str, ...]] = field(default_factory=list)
@@ -232,9 +236,9 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
     for record in records:
         firsts.setdefault(record.object, record)
     for record in records:
-        fields = _fields(record)
+        fields = _fields(record, feed.csv)
         if fields is not None and record.path_table:
-            rows = by_table.setdefault(record.path_table, _Rows())
+            rows = by_table.setdefault(record.path_table, _Rows(feed.csv))
             _sort_in(rows, record, fields, is_first=firsts[record.object] is record)
     layouts = {name: table for name, rows in by_table.items() if (table := _table(name, rows))}
     known = replace(feed, tables=layouts)
@@ -246,7 +250,7 @@ def propose(feed: Feed, sample: Sequence[Sampled]) -> Proposal:
         if isinstance(event, Event)
     ]
     headers = {(name, one) for name, rows in by_table.items() for one in rows.headers}
-    seen = tables_seen(one for one in again if not _is_header(one[0], headers))
+    seen = tables_seen(one for one in again if not _is_header(one[0], feed.csv, headers))
     proposal = proposal_of_tables(seen.values())
     notes = [
         f"no file of {one.name} has a header: name its columns in the order of a snapshot's rows, and under"
@@ -265,11 +269,12 @@ def _order(table: Table, rows: _Rows) -> Iterator[Entry]:
 
 def _sort_in(rows: _Rows, record: BronzeRecord, fields: list[Field], *, is_first: bool) -> None:
     if record.header is not None:
-        rows.headers += [names] if (names := header_of(record.header)) is not None else []
+        names = header_of(record.header, rows.csv)
+        rows.headers += [] if names is None else [names]
         return
     if _is_operation(fields):
         rows.operations.append(fields)
-    elif is_first and _may_be_header(fields):
+    elif is_first and rows.csv.header != "no" and _may_be_header(fields):
         # Only other rows show whether it is one.
         rows.headers.append(tuple(one.text for one in fields))
     else:
@@ -282,8 +287,10 @@ def _may_be_header(fields: Sequence[Field]) -> bool:
     return is_named and len(set(names)) == len(names)
 
 
-def _is_header(record: BronzeRecord, headers: set[tuple[str, tuple[str, ...]]]) -> bool:
-    fields = _fields(record)
+def _is_header(
+    record: BronzeRecord, csv: CsvDialect, headers: set[tuple[str, tuple[str, ...]]]
+) -> bool:
+    fields = _fields(record, csv)
     names = tuple(one.text for one in fields or ())
     return (record.path_table or "", names) in headers
 
@@ -299,7 +306,7 @@ def _table(name: str, rows: _Rows) -> Table | None:
         order = sorted(columns)
     elif rows.operations and rows.snapshot:
         order = _by_types(columns, rows)
-    return Table(name, (), dict.fromkeys(columns, "string"), tuple(order))
+    return Table(name, (), dict.fromkeys(columns, "string"), tuple(order), csv=rows.csv)
 
 
 def _by_types(columns: Sequence[str], rows: _Rows) -> list[str]:

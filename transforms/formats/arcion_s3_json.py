@@ -233,6 +233,7 @@ FORMAT = SourceFormat(
     shapes=shapes,
     warnings=(arcion.FLAGS_DISAGREE,),
     operations_so_far=operations_so_far,
+    fields=("tableName", *ENVELOPE_FIELDS),
     recognise=recognise,
     unknowable=(
         arcion.NO_COMMITS,

@@ -337,6 +337,7 @@ FORMAT = SourceFormat(
     split=split_json,
     decoder=decoder,
     transactional=True,
+    fields=("time", "operation", "key", "changes"),
     recognise=recognise,
     propose=propose,
     warnings=(BYTES_ARE_BASE64,),

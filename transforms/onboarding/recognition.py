@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -94,6 +96,52 @@ def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Eviden
         names,
         f"Say which it is: --format {best.format}, for one.",
     )
+
+
+def nearest_in_words(payloads: Iterable[bytes]) -> str | None:
+    """The format that JSON documents of none have most in common with, and what differs; None where nothing is near."""
+    documents = [one for one in map(_object, payloads) if one]
+    if not documents:
+        return None
+    top = dict.fromkeys(name for one in documents for name in one)
+    inside = [one for document in documents for one in document.values() if type(one) is dict]
+    known = {_plain(name): name for name in [*(name for one in inside for name in one), *top]}
+    near = max(
+        (one for one in FORMATS.values() if one.fields),
+        key=lambda one: len({*map(_plain, one.fields)} & known.keys()) / len(one.fields),
+    )
+    common = [name for name in near.fields if _plain(name) in known]
+    if len(common) < _LEAST_IN_COMMON:
+        nested = first_of(
+            name for name in top if any(type(one.get(name)) in (dict, list) for one in documents)
+        )
+        return (
+            "the nearest is a row without an envelope (arcion_s3_json), an object of columns with plain values: these"
+            f" have objects or lists in {nested}"
+        )
+    other = [f"{known[_plain(name)]} for {name}" for name in common if known[_plain(name)] != name]
+    missing = [name for name in near.fields if name not in common]
+    rest = [name for name in top if _plain(name) not in {*map(_plain, near.fields)}]
+    says = [f"they have {', '.join(common)}"]
+    says += [f"written {', '.join(other)}"] if other else []
+    says += [f"no {', '.join(missing)}"] if missing else []
+    says += [f"and {first_of(rest)} beside"] if rest else []
+    return f"the nearest is {near.name}: of its fields {'; '.join(says)}"
+
+
+_LEAST_IN_COMMON: Final = 2
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[_-]", "", name).lower()
+
+
+def _object(payload: bytes) -> dict[str, object] | None:
+    try:
+        found = json.loads(payload)
+    except (ValueError, RecursionError):
+        return None
+    return found if type(found) is dict else None
 
 
 def _elsewhere(best: Evidence, every: Mapping[str, Evidence]) -> Iterator[str]:

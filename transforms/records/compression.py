@@ -58,6 +58,12 @@ _BY_EXTENSION: Final = {".snappy": "snappy (as Hadoop writes it)", ".lzo": "lzo"
 _BEGINS_AS_TEXT: Final = re.compile(rb"[\t\r\n -~]{0,16}\Z")
 
 
+def compression_of(data: bytes) -> str | None:
+    """The compression that an object begins with; None where it has none that Weir reads."""
+    found = _READ.match(data)
+    return None if found is None else str(found.lastgroup)
+
+
 def inflate(
     data: bytes,
     most: int = DEFAULT_LIMITS.largest_object,
@@ -72,11 +78,10 @@ def inflate(
     If they exceed ``most`` bytes, reading stops soon after: slightly more than ``most`` bytes are returned, and damage
     after them is not reported.
     """
-    found = _READ.match(data)
-    if found is None:
+    kind = compression_of(data)
+    if kind is None:
         fault = _not_read(data, object_name, reads_avro)
         return (data, None) if fault is None else (b"", fault)
-    kind = str(found.lastgroup)
     inflated, defect = _WAYS[kind](data, most)
     if (fault := _not_read(inflated, "", reads_avro)) is not None:
         return b"", f"{fault} (in {kind})"

@@ -175,14 +175,16 @@ _JOINTS = re.compile(r"[_\s-]")
 def is_header(names: Sequence[str], table: Table | None, feed_name: str, object_name: str) -> bool:
     """True for a header that is understood, false for data; raises ``UnknownHeader`` for any other header."""
     last = [_JOINTS.sub("", name).lower() for name in names[-len(_METADATA) :]]
+    # Columns are declared under the names that gold has.
+    today = names if table is None else [table.renamed.get(name, name) for name in names]
     if last == _METADATA:
         understood = _says_column_and_role(names[: -len(_METADATA)])
-    elif table is not None and _names_columns(names, table):
+    elif table is not None and _names_columns(today, table):
         # The whole key, which identifies rows, and no name twice.
-        times = Counter(name.lower() for name in names)
+        times = Counter(name.lower() for name in today)
         understood = times.keys() >= {one.lower() for one in table.key} and max(times.values()) == 1
     else:
-        if table is None or not (_is_plainly_no_data(names, table) or _resembles(names, table)):
+        if table is None or not (_is_plainly_no_data(names, table) or _resembles(today, table)):
             return False
         understood = False
     if not understood:

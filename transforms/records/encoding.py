@@ -53,6 +53,11 @@ def canonical(name: str) -> str | None:
     return None if found in _NO_TEXT else found
 
 
+def is_said_by_its_bytes(data: bytes) -> bool:
+    """Whether a byte order mark, or how JSON begins, says the encoding."""
+    return data.startswith(_UTF_8) or _BEGINS.match(data) is not None
+
+
 def to_utf8(data: bytes, declared: str | None, most: int) -> tuple[bytes, str | None]:
     """The text in UTF-8, and the encoding that it was in; None where it is left as it is.
 

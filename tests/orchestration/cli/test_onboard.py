@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import os
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,8 @@ from orchestration.cli.onboard import Request, name_of, onboard
 from orchestration.feeds.load import load_feed
 from tests.support.onboarded import laid, onboarded
 from transforms.errors import FeedMisdeclared, FormatUnclear, UnreadableLanding
+from transforms.feed.feed import CsvDialect
+from transforms.records.encoding import canonical
 
 ENVELOPE = {
     "tableName": {"namespace": {"catalog": "zoo", "schema": "s"}, "name": "pets"},
@@ -177,6 +182,75 @@ def test_rubbish_is_of_no_format(tmp_path: Path) -> None:
         onboarded(landing)
     assert "a.json begins with" in str(quarantined.value)
     assert quarantined.value.candidates == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            '{"op": "c", "ts_ms": 1, "before": null, "after": {"id": 1}, "db": {}}',
+            "the nearest is debezium: of its fields they have op, before, after, ts_ms; no source; and db beside",
+        ),
+        ('{"op_type": "I", "table": "A", "after": {}}', "written op_type for opType"),
+        (
+            '{"type": "insert", "data": {"id": 1}}',
+            "a row without an envelope .* objects or lists in data",
+        ),
+        (
+            "1;Rex;2,5\n2;Mia;3,5\n",
+            "rows of 3 fields with ';' between them: the nearest is arcion_s3_csv",
+        ),
+    ],
+)
+def test_of_drops_of_no_format_the_nearest_is_named_and_what_differs(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    with pytest.raises(FormatUnclear, match=says):
+        onboarded(laid(tmp_path, {"a.txt": text.encode()}))
+
+
+def test_files_in_another_encoding_and_dialect_are_read_as_they_are_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = "Pet no.;Its name;Fee\n1;Müller;2,50\n2;Zoë;\\N\n".encode("windows-1252")
+    second = b"Pet no.;Its name;Fee\n3;'Ang; I';10,00\n"
+    landing = laid(
+        tmp_path / "drops",
+        {
+            "pets/2026-11-20/03/a.csv": first,
+            "pets/2026-11-20/04/b.csv.bz2": bz2.compress(second),
+            "pets/2026-11-20/04/c.csv": b"\xff\x06\0\0sNaPpYabcdef",
+            "toys/2026-11-20/04/d.csv": b"1\tball\n2\tbone\n",
+        },
+    )
+    assert onboard(Request(landing, tmp_path / "feeds", name="zoo")) == 0
+    captured = capsys.readouterr()
+    feed = load_feed(tmp_path / "feeds/zoo.yaml")
+    assert feed.encoding == canonical("windows-1252")
+    assert feed.csv == CsvDialect(";", "'", "\\", "\\N", "yes")
+    assert feed.tables["pets"].renamed
+    text = (tmp_path / "feeds/zoo.yaml").read_text()
+    assert "a guess: 2 of 2 lines with other letters than ASCII's are no UTF-8" in text
+    assert re.search(r"^1 +Müller +2,50 *$", captured.out, re.MULTILINE)
+    assert re.search(r"^3 +Ang; I +10,00 *$", captured.out, re.MULTILINE)
+    said = captured.err
+    assert "1 of them bz2" in said
+    assert (
+        "quarantine as they are: pets/2026-11-20/04/c.csv: the object is compressed with snappy"
+        in said
+    )
+    assert "check: toys/2026-11-20/04/d.csv seems to have another delimiter" in said
+
+
+def test_a_large_zip_is_sampled_although_its_list_of_files_stands_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample, "MOST_OF_OBJECT", 4_000)
+    file = tmp_path / "drops/a.json"
+    file.parent.mkdir()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.json", pets(*((str(number), "x") for number in range(100))))
+    assert onboarded(str(file.parent)).gold()["pets"]
 
 
 def test_drops_of_two_formats_need_two_feeds(tmp_path: Path) -> None:

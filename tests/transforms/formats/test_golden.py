@@ -26,7 +26,7 @@ import pytest
 from orchestration.feeds.load import load_feed
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed.feed import CsvDialect, Feed, Table
+from transforms.feed.feed import CsvDialect, Feed, RegisteredSchema, Table
 from transforms.formats import FORMATS
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
@@ -95,9 +95,17 @@ TABLES = {
 def feed(format_name: str) -> Feed:
     """What the cases of a format are read with: ``tests/cases/<format>/feed/golden.yaml``, else ``TABLES``."""
     file = CASES / format_name / "feed" / "golden.yaml"
-    return (
-        load_feed(file) if file.exists() else Feed("golden", format_name, "/nowhere", tables=TABLES)
-    )
+    if not file.exists():
+        return Feed("golden", format_name, "/nowhere", tables=TABLES)
+    found = load_feed(file)
+    if found.schemas is None:
+        return found
+    folder = Path(found.schemas.place)
+    known = {
+        one.stem: RegisteredSchema("AVRO" if one.suffix == ".avsc" else "JSON", one.read_text())
+        for one in folder.iterdir()
+    }
+    return replace(found, schemas=replace(found.schemas, known=known))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ OTHER_IN_A_TOPIC = {
     "dgraph/commit_across_files",
     # How tools print bytes in a dump.
     "dgraph/keys_of_kafka",
+    # What a cloud wraps and gives no offset is no line of a dump.
+    "tigergraph/wrapped_by_clouds_and_tools",
 }
 
 SAID = (

@@ -47,6 +47,7 @@ FORMAT = SourceFormat(
     may_be_unwrapped=True,
     has_documents=True,
     reads_kafka=True,
+    fields=("op", "source", "before", "after", "ts_ms"),
     recognise=recognise,
     propose=propose,
     unknowable=(

@@ -51,6 +51,7 @@ FORMAT = SourceFormat(
     # All changes of a predicate come from one group of the cluster; others may lag behind it.
     arrives_by="predicate",
     reads_kafka=True,
+    fields=("meta", "commit_ts", "type", "event"),
     recognise=onboarding.recognise,
     propose=onboarding.propose,
     extra_assets=(ExtraAsset("nodes", "gold.dgraph", is_needed=lambda feed: bool(feed.types)),),

@@ -34,6 +34,7 @@ FORMAT = SourceFormat(
     declares=("vertices", "edges", "baseline"),
     warnings=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
+    fields=("mid", "operator", "type", "typename"),
     recognise=onboarding.recognise,
     propose=onboarding.propose,
     crosses_streams=True,

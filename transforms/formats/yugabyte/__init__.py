@@ -26,6 +26,7 @@ FORMAT = SourceFormat(
     transactional=True,
     warnings=(schemas.TIME_TO_LIVE,),
     describes_tables=True,
+    fields=decode.FIELDS,
     recognise=decode.recognise,
     propose=decode.propose,
     extra_assets=(ExtraAsset("offsets", "control.yugabyte_checkpoints", follows_progress=True),),

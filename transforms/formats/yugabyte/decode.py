@@ -213,7 +213,7 @@ def _stream_schema(message: RowMessage, known: Described) -> StreamSchema | None
 # declared, whether a DDL describes them here or not.
 
 
-_OWN = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint")
+FIELDS: Final = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint")
 
 
 def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
@@ -222,7 +222,7 @@ def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
         response = message_of_record(record, RESPONSE)
     except UnreadableResponse:
         return None
-    named = [name for name in _OWN if response.get(name) is not None]
+    named = [name for name in FIELDS if response.get(name) is not None]
     return Mark(", ".join(named)) if named else None
 
 
