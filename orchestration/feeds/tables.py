@@ -12,9 +12,10 @@ from orchestration.feeds.faults import InvalidKey, check_among
 from orchestration.feeds.keys import DeclaredCsv, DeclaredTable
 from orchestration.feeds.landings import check_glob
 from orchestration.feeds.policies import policies_from
-from transforms.column_types.column_type import UnknownType
-from transforms.column_types.encodings import UnfitEncoding, check
+from transforms.column_types.column_type import ColumnType, UnknownType
+from transforms.column_types.encodings import UnfitEncoding
 from transforms.column_types.nested import Nested
+from transforms.column_types.parts import check, leaves, type_at
 from transforms.column_types.ranges import ENDS, OutOfRange
 from transforms.column_types.registry import KNOWN_TYPES, canonical_type, column_type
 from transforms.feed.feed import USUAL_CSV, CsvDialect, Table
@@ -150,18 +151,15 @@ def _check_names(key: str, names: Iterable[str], columns: Mapping[str, str]) -> 
 
 
 def _encodings(declared: Mapping[str, str], table: Table) -> dict[str, str]:
-    """How the table's values are written, by column."""
+    """How the table's values are written, by column or by the path of a part."""
     found: dict[str, str] = {}
     for column, text in declared.items():
         key, encoding = f"encoded.{column}", "".join(text.split()).lower()
         if column in table.renamed:
             fault = f"is an earlier name: say it of {table.renamed[column]}, which holds for both"
             raise InvalidKey(key, fault)
-        if column not in table.columns:
-            fault = f"is no column of the table{did_you_mean(column, table.columns)}"
-            raise InvalidKey(key, fault, table.columns)
         try:
-            check(table.columns[column], encoding)
+            check(_type_at(key, column, table), encoding)
         except UnfitEncoding as unfit:
             raise InvalidKey(
                 key, f"{unfit}{did_you_mean(encoding, unfit.known)}", unfit.known
@@ -171,21 +169,32 @@ def _encodings(declared: Mapping[str, str], table: Table) -> dict[str, str]:
 
 
 def _ranges(declared: Mapping[str, OutOfRange], table: Table) -> Mapping[str, OutOfRange]:
-    """What becomes of values that no date or time can be, by column."""
+    """What becomes of values that no date or time can be, by column or by the path of a part."""
     for column, policy in declared.items():
         key = f"out_of_range.{column}"
-        if column not in table.columns:
-            fault = f"is no column of the table{did_you_mean(column, table.columns)}"
-            raise InvalidKey(key, fault, table.columns)
-        if (kind := table.columns[column]) not in ENDS:
+        kind = _type_at(key, column, table)
+        if not any(one.name in ENDS for _, one in leaves(column, kind)):
             raise InvalidKey(
-                key, f"is for columns of type {', '.join(ENDS)}, and this one is a {kind}"
+                key, f"is for columns of type {', '.join(ENDS)}, and this one is a {kind.name}"
             )
         if policy == "null" and column in table.key:
             raise InvalidKey(
                 key, "the column is the key's, which cannot be null: use clamp or quarantine"
             )
     return declared
+
+
+def _type_at(key: str, path: str, table: Table) -> ColumnType:
+    """The type of a column, or of the part of one that a path names."""
+    try:
+        return type_at(path, table.columns)
+    except LookupError as unknown:
+        name, known = unknown.args
+        whose = "column of the table" if "." not in path else f"part in {path}"
+        fault = f"is no {whose}{did_you_mean(name, known)}"
+        if "." in path:
+            fault = f"{name!r} {fault}"
+        raise InvalidKey(key, fault, known) from None
 
 
 def _mask(column: str, word: str, table: Table) -> MaskKind:

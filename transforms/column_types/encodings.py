@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -241,8 +241,3 @@ def is_recent(least: int, most: int, unit: str) -> bool:
     """Whether whole numbers count this unit since 1970, from 1920 at the earliest, with some from 1990 to 2100."""
     per, of = (1, _DAY) if unit == DAYS else (SINCE_1970[unit], 1)
     return _EARLIEST * per <= least * of and _RECENT * per <= most * of < _LATEST * per
-
-
-def in_words(encodings: Mapping[str, str], column: str, type_name: str | None) -> str | None:
-    """A column's type, with the way in which its values are declared to be written."""
-    return f"{type_name} in {encodings[column]}" if column in encodings else type_name

@@ -95,12 +95,14 @@ class Array(Nested):
         spelled = self.element.json_text
         if not self.is_set:
             return f"[{','.join(['null' if one is None else spelled(one) for one in part])}]"
-        texts = {spelled(one) for one in part if one is not None}
+        texts = {"null" if one is None else spelled(one) for one in part}
+        nulls = ["null"] if "null" in texts else []
+        texts.discard("null")
         if "-0.0" in texts:
             texts = texts - {"-0.0"} | {"0.0"}
         order = self.element.order
         ordered = sorted(texts, key=lambda text: order(json_values.read(text)))
-        return f"[{','.join([*ordered, 'null'] if None in part else ordered)}]"
+        return f"[{','.join([*ordered, *nulls])}]"
 
     def from_json(self, part: Any) -> Any:
         """A list of the elements' values."""

@@ -57,7 +57,9 @@ class Binary(ColumnType):
 
         def judge(value: str | bytes) -> str | None:
             try:
-                return self.judge(b64decode(value, validate=True))
+                # Some writers leave out the padding.
+                padding = ("=" if isinstance(value, str) else b"=") * (-len(value) % 4)
+                return self.judge(b64decode(value + padding, validate=True))  # type: ignore[operator]
             except ValueError:
                 return None
 

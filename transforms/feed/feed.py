@@ -311,7 +311,11 @@ class Table:
                 name: kind for name, kind in self.unmasked_columns.items() if name not in later
             },
             since={name: first for name, first in self.since.items() if name not in later},
-            encodings={name: one for name, one in self.encodings.items() if name not in later},
+            encodings={
+                path: one
+                for path, one in self.encodings.items()
+                if path.partition(".")[0] not in later
+            },
         )
 
 

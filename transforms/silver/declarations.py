@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from transforms.column_types.column_type import Judge
+from transforms.column_types.column_type import ColumnType, Judge
 from transforms.column_types.encodings import judge_of_encoded
+from transforms.column_types.nested import Nested
 from transforms.column_types.numbers import WholeNumber
+from transforms.column_types.parts import Said, adapted, said_of
 from transforms.column_types.ranges import ENDS, OutOfRange
 from transforms.column_types.registry import column_type
 from transforms.column_types.texts import Binary
@@ -101,7 +103,7 @@ class Declaration:
     their values are written. ``fault``: why no event of such a table can be taken. ``masks``: what becomes of its
     values; None where none is masked. ``has_full_dumps``: whether its snapshots' rows are whole tables
     (``full_dumps``). ``out_of_range``: the columns whose dates and times beyond the years 1 to 9999 are taken all the
-    same, and as what.
+    same, and as what. ``parts``: what the feed file says of the values in arrays, maps and structs, by column.
     """
 
     table: str | None
@@ -120,14 +122,35 @@ class Declaration:
     encodings: Mapping[str, str] = field(default_factory=dict)
     plain_judges: Mapping[str, Judge] = field(default_factory=dict)
     out_of_range: Mapping[str, OutOfRange] = field(default_factory=dict)
+    parts: Mapping[str, Said] = field(default_factory=dict)
+
+    def kind_of(self, column: str, read: Collection[str] = ()) -> ColumnType:
+        """A column's type, as the feed file says how its values are written; ``read``: what a record says itself."""
+        name = (self.column_types or {})[column]
+        assert name is not None  # only columns of known types are judged
+        said = self.parts.get(column)
+        if said is None:
+            return column_type(name)
+        if read:
+            unread = tuple((path, one) for path, one in said.encodings if path not in read)
+            said = said._replace(encodings=unread)
+        return adapted(column, name, said)
 
     def judges_of(self, event: Event) -> Mapping[str, Judge]:
         """The judges of an event's values; of those that its schema has read only the type is asked."""
-        if not self.plain_judges or not event.read_by_schema:
+        if not (self.plain_judges or self.parts) or not event.read_by_schema:
             return self.judges
-        read = {self.renamed.get(name, name) for name in event.read_by_schema}
+        read = self._read_in(event)
         plain = {name: judge for name, judge in self.plain_judges.items() if name in read}
-        return {**self.judges, **plain}
+        parts = {name: self.kind_of(name, read).judge for name in self.parts}
+        return {**self.judges, **plain, **parts}
+
+    def _read_in(self, event: Event) -> frozenset[str]:
+        """The columns, and parts of columns, that an event's schema has read, by today's names."""
+        if not self.renamed:
+            return event.read_by_schema
+        split = (name.partition(".") for name in event.read_by_schema)
+        return frozenset(self.renamed.get(name, name) + dot + rest for name, dot, rest in split)
 
 
 class Declarations:
@@ -195,14 +218,23 @@ class Declarations:
         )
 
     def _with_ranges(self, declaration: Declaration, own: Mapping[str, OutOfRange]) -> Declaration:
-        """With the policies of a table's dates and times: its own, else the feed's."""
+        """With the policies of a table's dates and times: its own, else the feed's; those in other values, too."""
         found: dict[str, OutOfRange] = {}
+        parts: dict[str, Said] = {}
         for name, kind in (declaration.column_types or {}).items():
             policy = own.get(name, self._feed.out_of_range)
             is_of_key = not declaration.is_keyless and name in (declaration.key_columns or ())
             if kind in ENDS and policy != "quarantine" and not (policy == "null" and is_of_key):
                 found[name] = policy
-        return replace(declaration, out_of_range=found) if found else declaration
+            if kind is not None and isinstance(column_type(kind), Nested):
+                said = said_of(name, kind, declaration.encodings, own, self._feed.out_of_range)
+                if any(said):
+                    parts[name] = said
+        if not found and not parts:
+            return declaration
+        declaration = replace(declaration, out_of_range=found, parts=parts)
+        judges = {name: declaration.kind_of(name).judge for name in parts}
+        return replace(declaration, judges={**declaration.judges, **judges})
 
     def _taken(self, table: str | None, source_table: str) -> Fault | None:
         """Whether the feed file has declared another table whose gold this one's would be.
@@ -261,20 +293,26 @@ def _of_file(
     gold_name: str | None,
     source_table: str,
     fault: Fault | None,
-    said: Collection[str],
+    said: frozenset[str],
 ) -> Declaration:
     types = dict(table.columns)
-    encodings = {name: one for name, one in table.encodings.items() if name in types.keys() - said}
-    encoded = {name: judge_of_encoded(types[name], one) for name, one in encodings.items()}
+    kinds = {name: column_type(kind) for name, kind in types.items()}
+    simple = {name for name, kind in kinds.items() if not isinstance(kind, Nested)}
+    encodings = {name: one for name, one in table.encodings.items() if name not in simple & said}
+    encoded = {
+        name: judge_of_encoded(types[name], one)
+        for name, one in encodings.items()
+        if name in simple
+    }
     return Declaration(
         *(gold_name, source_table, table.name, True, table.identity, not table.key, types),
-        judges={name: column_type(kind).judge for name, kind in types.items()} | encoded,
+        judges={name: kind.judge for name, kind in kinds.items()} | encoded,
         renamed=table.renamed,
         policies=table.policies,
         fault=fault,
         has_full_dumps=table.snapshots == "replace",
         encodings=encodings,
-        plain_judges={name: column_type(types[name]).judge for name in encodings},
+        plain_judges={name: kinds[name].judge for name in encoded},
     )
 
 

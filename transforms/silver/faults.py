@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from transforms.column_types.encodings import in_words, spoken, suggested, too_long
+from transforms.column_types.encodings import spoken, suggested, too_long
+from transforms.column_types.nested import Nested
 from transforms.column_types.numbers import BASE64
 from transforms.column_types.operations import fitting
+from transforms.column_types.parts import misfit_in
 from transforms.column_types.ranges import side_of
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.display import yaml_scalar
@@ -91,27 +93,50 @@ def misfits(values: Image, declaration: Declaration) -> Fault:
 
     Where they look like counts of time or decimals in base64, the detail ends in the line that says so in a feed file.
     """
-    kinds, encodings = declaration.column_types or {}, declaration.encodings
+    found = [_misfit(name, value, declaration) for name, value in values.items()]
     told = [
-        f"{name} is {_seen(value)}, which is no {in_words(encodings, name, kinds[name])}"
-        f"{_too_long(kinds[name], encodings.get(name), value)}"
-        for name, value in values.items()
+        f"{'' if one.path == name else _in_column(name, values[name], declaration)}"
+        f"{one.path} is {_seen(one.value)}, which is no {one.in_words}"
+        f"{_too_long(one.kind, one.encoding, one.value)}"
+        for name, one in zip(values, found, strict=True)
     ]
     more = f"{_BETWEEN}{len(told) - _TOLD:,} more" if len(told) > _TOLD else ""
     ways = {
-        name: way
-        for name, value in values.items()
+        one.path: way
+        for one in found
         if declaration.is_declared
-        and name not in encodings
-        and (way := suggested(kinds[name] or "", value)) is not None
+        and one.encoding is None
+        and (way := suggested(one.kind, one.value)) is not None
     }
-    beyond = [
-        name
-        for name, value in values.items()
-        if side_of(value, kinds[name] or "", encodings.get(name)) is not None
-    ]
+    beyond = [one.path for one in found if side_of(one.value, one.kind, one.encoding) is not None]
     remedy = _way_out(ways) or _way_of_range(beyond, declaration)
     return Fault(MISFIT, _BETWEEN.join(told[:_TOLD]) + more + remedy)
+
+
+class _Unfit(NamedTuple):
+    """A value, or the first one in it, that its type cannot hold; ``path``: the column, or the part of it."""
+
+    path: str
+    value: Value
+    kind: str
+    encoding: str | None
+
+    @property
+    def in_words(self) -> str:
+        return self.kind if self.encoding is None else f"{self.kind} in {self.encoding}"
+
+
+def _misfit(name: str, value: Value, declaration: Declaration) -> _Unfit:
+    kind = declaration.kind_of(name)
+    if not isinstance(kind, Nested) or not isinstance(value, str):
+        return _Unfit(name, value, kind.name, declaration.encodings.get(name))
+    found = misfit_in(name, kind, value)
+    encodings = dict(declaration.parts[name].encodings) if name in declaration.parts else {}
+    return _Unfit(found.path, found.value, found.kind.name, encodings.get(found.path))
+
+
+def _in_column(name: str, value: Value, declaration: Declaration) -> str:
+    return f"{name} is {_seen(value)}, which is no {declaration.kind_of(name).name}: "
 
 
 def _way_out(ways: Mapping[str, str]) -> str:
@@ -141,9 +166,9 @@ def _way_of_range(columns: Sequence[str], declaration: Declaration) -> str:
     )
 
 
-def _too_long(kind: str | None, encoding: str | None, value: Value) -> str:
+def _too_long(kind: str, encoding: str | None, value: Value) -> str:
     """What a value that nobody can read is as a number, where that has too many digits."""
-    if kind is None or encoding is None or value is None:
+    if encoding is None or value is None:
         return ""
     number = too_long(kind, encoding, value)
     return "" if number is None else f": it is {shown(number)}, which has too many digits"
@@ -188,6 +213,11 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
         detail = f"key column {', '.join(missing)} is absent or null"
         if others := but_for_case({*event.before, *event.after}, missing):
             detail += f"; it has {', '.join(others)}, in other letters, which `renamed` in the feed file can say"
+        elif event.effect == "remove" and not event.before and not event.after:
+            detail += (
+                "; the delete names no row, as with REPLICA IDENTITY NOTHING: set DEFAULT or FULL on the table (of"
+                " YugabyteDB it holds from a new replication slot on), and take a new snapshot"
+            )
         return Fault(MISSING_KEY, detail)
     needs_before = event.effect in ("remove", "update") or (
         event.operation == "replace" and event.before

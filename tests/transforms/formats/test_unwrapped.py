@@ -170,3 +170,14 @@ def test_onboarding_proposes_how_deletes_come_and_takes_nothing_added_for_a_colu
     assert entries["unwrapped"] == "tombstone"
     assert "columns" in str(entries["tables"])
     assert any("delete.tombstone.handling.mode" in note for note in notes)
+
+
+def test_risingwaves_upserts_are_rows_and_nulls() -> None:
+    feed = replace(FEED, unwrapped="tombstone")
+    sent = ({"id": 1, "name": "ann"}, {"id": 1, "name": "bea"}, None)
+    found = events(feed, *(record(row, key={"id": 1}, at=at) for at, row in enumerate(sent)))
+    assert [(one.fault, one.effect, one.log_position) for one in found] == [
+        (None, "replace", (0, 1, 0, 0)),
+        (None, "replace", (0, 1, 1, 0)),
+        (None, "remove", (0, 1, 2, 0)),
+    ]

@@ -145,6 +145,10 @@ def read_source(fields: Any) -> Source:
     if type(fields) is not dict:
         return UNKNOWN_SOURCE
     database, schema = _name_of(fields.get("db")), _name_of(fields.get("schema"))
+    keyspace = _name_of(fields.get("keyspace"))
+    if keyspace is not None and schema is None:
+        # Cassandra, which has no databases, and Vitess.
+        return Source(fields, None, keyspace, _name_of(fields.get("table")), _log_of(fields))
     catalog = None if schema is None else database
     schema = database if schema is None else schema
     name = _name_of(fields.get("table")) or _name_of(fields.get("collection"))
@@ -256,6 +260,7 @@ class Envelope:
     ``lone_key_of``: the table of a lone key. ``is_snapshot``: whether the format takes its row for one that a snapshot
     read. ``is_unwrapped``: the message was a row, or a null, without an envelope; ``tells_deletes``: it is known how
     such a stream tells deletes. ``is_in_part``: what the new image of an update lacks was not mentioned.
+    ``is_merged``: so it is with an insert. ``expires``: it has a value that the source will drop by itself.
     """
 
     message: KafkaMessage
@@ -272,6 +277,8 @@ class Envelope:
     is_unwrapped: bool = False
     tells_deletes: bool = False
     is_in_part: bool = False
+    is_merged: bool = False
+    expires: bool = False
 
     @property
     def event_at(self) -> int | None:

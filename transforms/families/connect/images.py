@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from transforms.column_types.encodings import is_base64
 from transforms.column_types.numbers import TooLong
+from transforms.column_types.parts import encoding_at, leaves
+from transforms.column_types.registry import column_type
 from transforms.event import StreamSchema, Value
 from transforms.families.connect import schemas
 from transforms.families.connect.envelopes import ROUTER_FIELD, Envelope, Key, Vocabulary
@@ -22,6 +24,7 @@ from transforms.families.connect.values import (
     IN_BASE64,
     IN_TEXT,
     NO_PLACEHOLDERS,
+    HowRead,
     Placeholders,
     Unsent,
     reader_of,
@@ -48,31 +51,33 @@ class Rows:
     def __init__(
         self,
         fields: list[Any] | None,
-        declared: Mapping[str, str],
-        *,
-        decimals_may_be_plain: bool,
-        placeholders: Placeholders = NO_PLACEHOLDERS,
+        how: HowRead,
     ) -> None:
-        self._placeholders = placeholders
+        declared = how.declared
+        self._placeholders = how.placeholders
         self.columns = schemas.columns_of(fields or ())
         named = None if fields is None else schemas.columns_by_name(self.columns)
         self.names = None if named is None else frozenset(named)
         self._readers = {}
         for name in {**dict.fromkeys(declared), **(named or {})}:
             column = None if named is None else named.get(name)
-            reader = reader_of(column, declared.get(name), decimals_may_be_plain, placeholders)
+            reader = reader_of(name, None if column is None else column.kind, how)
             if reader is not None:
                 self._readers[name] = reader
-        self.read_by_schema = frozenset(
-            name
+        kinds = [
+            one
             for name, column in (named or {}).items()
-            if not column.kind.is_open
-            and not (column.kind.type == "string" and declared.get(name) in _BINARY)
+            for one in schemas.simple_kinds(name, column.kind)
+        ]
+        self.read_by_schema = frozenset(
+            path
+            for path, kind in kinds
+            # Bytes in other values are base64, which no other way of writing them may be taken for.
+            if not (kind.is_open and (path in (named or {}) or kind.type != "bytes"))
+            and not (kind.type == "string" and declared.get(path) in _BINARY)
         )
         self.texts_for_bytes = frozenset(
-            name
-            for name, column in (named or {}).items()
-            if column.kind.type == "string" and declared.get(name) == "binary"
+            path for path, kind in kinds if kind.type == "string" and declared.get(path) == "binary"
         )
         self._stream_schemas: dict[tuple[str, ...] | None, StreamSchema] = {}
 
@@ -123,7 +128,7 @@ class Rows:
         """The table as this schema describes it, with this key."""
         found = self._stream_schemas.get(key)
         if found is None:
-            types = [(str(one.field), schemas.spark_type(one)) for one in self.columns]
+            types = [(str(one.field), schemas.spark_type(one.kind)) for one in self.columns]
             found = StreamSchema(key, tuple(types), tuple(sorted(self._readers)), self._defaults())
             # All messages of a table have one key; whoever writes other ones does not fill the memory.
             self._stream_schemas = {key: found}
@@ -176,15 +181,25 @@ def _placeholders(feed: Feed) -> Mapping[str, Placeholders]:
 def _declared_types(feed: Feed) -> dict[str, Mapping[str, str]]:
     """The types of each declared table by column, under all names that tables and columns have or had.
 
-    A type says it where the feed file declares that its values may be base64.
+    A type says it where the feed file declares that its values may be base64. Beside the columns stand the simple types
+    in arrays, maps and structs, by path.
     """
     found: dict[str, Mapping[str, str]] = {}
     for name, table in feed.tables.items():
-        columns = {
-            column: kind + _written(kind, table.encodings.get(column))
-            for column, kind in table.source_columns.items()
-        }
-        types = {**columns, **{old: columns[new] for old, new in table.renamed.items()}}
+        types: dict[str, str] = {}
+        for column, kind in table.source_columns.items():
+            own = {column: kind}
+            own |= {path: one.name for path, one in leaves(column, column_type(kind))}
+            for path, one in own.items():
+                written = encoding_at(path, column_type(one), table.encodings)
+                types[path] = one + _written(one, written)
+        columns = {**types}
+        for old, new in table.renamed.items():
+            types |= {
+                old + path.removeprefix(new): one
+                for path, one in columns.items()
+                if path.partition(".")[0] == new
+            }
         found.update(dict.fromkeys((name, *table.was), types))
     return found
 
@@ -277,9 +292,11 @@ class ImageReader:
             found = self._tables[names] = RowTable(
                 partial(
                     Rows,
-                    declared=self._declared.get(spelled, {}),
-                    decimals_may_be_plain=self._decimals_may_be_plain,
-                    placeholders=self._placeholders[spelled],
+                    how=HowRead(
+                        self._declared.get(spelled, {}),
+                        self._decimals_may_be_plain,
+                        self._placeholders[spelled],
+                    ),
                 )
             )
         return found

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from transforms.event import StreamSchema
 from transforms.families.connect.envelopes import Envelope, EnvelopeReader
 from transforms.families.connect.images import Rows, key_names
+from transforms.families.connect.values import HowRead
 from transforms.onboarding.proposal import Proposal, Sampled, records_in
 from transforms.onboarding.tables import TableSeen, proposal_of_tables, tables_seen
 
@@ -36,7 +37,7 @@ def proposal_of(sample: Sequence[Sampled], reader: EnvelopeReader) -> Proposal:
 def _describe(table: TableSeen, envelope: Envelope) -> None:
     """Take in what a message says of its table, whether or not it says all that gold would need."""
     if envelope.row_fields is not None:
-        rows = Rows(envelope.row_fields, declared={}, decimals_may_be_plain=False)
+        rows = Rows(envelope.row_fields, HowRead())
         if rows.names is not None:
             table.describe(rows.stream_schema(None))
     columns = key_names(envelope.key)

@@ -5,9 +5,12 @@ Vendor: Kafka Connect's JsonConverter; Debezium's documentation, "Data type mapp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from transforms.column_types.column_type import ColumnType
+from transforms.column_types.nested import Array, Map, Struct
+from transforms.column_types.parts import ELEMENT, KEY, VALUE
 from transforms.column_types.registry import SIMPLE
 from transforms.families.whole_numbers import whole
 from transforms.json_values import part
@@ -48,12 +51,16 @@ _OF_NAME: Final = {
 
 
 class Kind(NamedTuple):
-    """A type of Connect: ``name`` is the logical one, which says what a value of ``type`` stands for."""
+    """A type of Connect: ``name`` is the logical one, which says what a value of ``type`` stands for.
+
+    ``parts``: of an array, a map or a struct, the types of what it holds, by their names in a path.
+    """
 
     type: str | None = None
     name: str | None = None
     scale: int | None = None
     precision: int | None = None
+    parts: tuple[tuple[str, Kind], ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -62,19 +69,26 @@ class Kind(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of a row; ``items`` is the kind of an array's values, ``default`` the JSON value of a row without it."""
+    """A column of a row; ``default`` is the JSON value of a row without it."""
 
     field: str | None
     kind: Kind
-    items: Kind
     default: Any = None
 
 
-def spark_type(column: Column) -> str:
-    """The Spark SQL type of a column, whose text ``values`` gives."""
-    if column.kind.type == "array" and column.items.name in (None, DECIMAL):
-        return f"array<{_simple_type(column.items)}>"
-    return _simple_type(column.kind)
+def spark_type(kind: Kind) -> str:
+    """The Spark SQL type of a column, whose text ``values`` gives; structs and maps are JSON in a text."""
+    if kind.type == "array":
+        return f"array<{spark_type(dict(kind.parts).get(ELEMENT, Kind()))}>"
+    return _simple_type(kind)
+
+
+def simple_kinds(path: str, kind: Kind) -> Iterator[tuple[str, Kind]]:
+    """The simple types in one, with their paths; a simple one is its own."""
+    if not kind.parts:
+        yield path, kind
+    for name, one in kind.parts:
+        yield from simple_kinds(f"{path}.{name}", one)
 
 
 def _simple_type(kind: Kind) -> str:
@@ -95,7 +109,6 @@ def columns_of(fields: Sequence[Any]) -> tuple[Column, ...]:
         Column(
             _text(field, "field"),
             _kind(field),
-            _kind(part(field, "items")),
             part(field, "default"),
         )
         for field in fields
@@ -126,7 +139,31 @@ def fields_of(schema: Any) -> list[Any] | None:
 def _kind(field: Any) -> Kind:
     parameters = part(field, "parameters")
     scale, precision = part(parameters, "scale"), part(parameters, "connect.decimal.precision")
-    return Kind(_text(field, "type"), _text(field, "name"), whole(scale), whole(precision))
+    kind = _text(field, "type")
+    parts: dict[str, Kind] = {}
+    if kind == "array":
+        parts = {ELEMENT: _kind(part(field, "items"))}
+    elif kind == "map":
+        parts = {KEY: _kind(part(field, "keys")), VALUE: _kind(part(field, "values"))}
+    elif kind == "struct" and _text(field, "name") != VARIABLE_DECIMAL:
+        found = fields_of(field) or ()
+        parts = {name: _kind(one) for one in found if (name := _text(one, "field")) is not None}
+    return Kind(kind, _text(field, "name"), whole(scale), whole(precision), tuple(parts.items()))
+
+
+def kind_of_declared(kind: ColumnType) -> Kind:
+    """How a declared type's values are written where no schema says it: a day counts, and all else is as it is."""
+    if kind.name == "date":
+        return Kind("int32", f"{TIME}Date")
+    if isinstance(kind, Array):
+        return Kind("array", parts=((ELEMENT, kind_of_declared(kind.element)),))
+    if isinstance(kind, Map):
+        parts = ((KEY, kind_of_declared(kind.key)), (VALUE, kind_of_declared(kind.item)))
+        return Kind("map", parts=parts)
+    if isinstance(kind, Struct):
+        named = ((name, kind_of_declared(one)) for name, one in kind.fields.items())
+        return Kind("struct", parts=tuple(named))
+    return Kind()
 
 
 def _text(value: Any, name: str) -> str | None:

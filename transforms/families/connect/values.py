@@ -13,18 +13,21 @@ import binascii
 import hashlib
 import re
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from transforms.column_types import times
+from transforms.column_types.nested import Nested
 from transforms.column_types.numbers import DecimalNumber, FloatingNumber, WholeNumber, decimal_text
+from transforms.column_types.parts import ELEMENT, KEY, VALUE
 from transforms.column_types.ranges import far_day, far_moment
 from transforms.column_types.registry import column_type
 from transforms.event import Value
 from transforms.families.connect import schemas
-from transforms.families.connect.schemas import Column
+from transforms.families.connect.schemas import Kind
 from transforms.families.whole_numbers import whole
-from transforms.json_values import MalformedJson, as_text, read
+from transforms.json_values import MalformedJson, Number, as_text, read
 
 PLACEHOLDER: Final = "__debezium_unavailable_value"
 """What Debezium sends unless it is told otherwise."""
@@ -136,44 +139,159 @@ class Unsent(Exception):
     """A value stands for one that was not sent."""
 
 
-def reader_of(
-    column: Column | None,
-    declared: str | None,
-    decimals_may_be_plain: bool,
-    placeholders: Placeholders = NO_PLACEHOLDERS,
-) -> Reader | None:
-    """How a column's values are read; None where the JSON value's own text is the value.
+@dataclass(frozen=True, slots=True)
+class HowRead:
+    """How the values of a table are read.
 
-    ``column``: what the schema says of it; None without one. ``declared``: the feed's type. Where that is a number's, a
-    count of days or seconds stays one; without a schema, it alone can say what a number or a text is.
-    ``decimals_may_be_plain``: whether a decimal's text that reads as a number is one, and not bytes in base64.
+    ``declared``: the feed's types of columns, and of the simple types in them by path (``column_types/parts.py``).
+    Where that is a number's, a count of days or seconds stays one; without a schema, it alone can say what a number or
+    a text is. ``decimals_may_be_plain``: whether a decimal's text that reads as a number is one, and not bytes in
+    base64.
     """
-    if column is None:
+
+    declared: Mapping[str, str] = field(default_factory=dict)
+    decimals_may_be_plain: bool = False
+    placeholders: Placeholders = NO_PLACEHOLDERS
+
+
+def reader_of(name: str, kind: Kind | None, how: HowRead) -> Reader | None:
+    """How a column's values are read, or those at a path; None where the JSON value's own text is the value.
+
+    ``kind``: what the schema says of it; None without one.
+    """
+    declared = how.declared.get(name)
+    if kind is None:
+        nested = None if declared is None else column_type(declared.partition(" in ")[0])
+        if isinstance(nested, Nested):
+            return _reader_of_parts(name, schemas.kind_of_declared(nested), how)
         if declared is not None and declared.endswith(IN_BASE64):
             return _apart_from_base64
         return {"date": _day, "binary": _binary}.get(declared or "")
-    name = column.kind.name
-    if column.kind.type == "array" and column.items.name == schemas.DECIMAL:
-        read = _decimal(column.items.scale, decimals_may_be_plain)
-        return _all_by(read, column.items.scale or 0, placeholders)
-    if column.kind.type == "array" and column.items.name == schemas.VARIABLE_DECIMAL:
-        return _all_by(_variable_decimal, 0, placeholders)
-    if name in schemas.DATES or name in schemas.CLOCKS or name in schemas.MOMENTS:
+    logical = kind.name
+    if kind.parts:
+        return _reader_of_parts(name, kind, how)
+    if logical in schemas.DATES or logical in schemas.CLOCKS or logical in schemas.MOMENTS:
         if _is_number(declared):
             return None
-        if name in schemas.DATES:
+        if logical in schemas.DATES:
             return _day
-        if name in schemas.CLOCKS:
-            return _counting(times.clock_text, schemas.CLOCKS[name])
-        return _counting(_moment, schemas.MOMENTS[name])
-    if name == schemas.DECIMAL:
-        return _decimal(column.kind.scale, decimals_may_be_plain)
-    if name == schemas.VARIABLE_DECIMAL:
+        if logical in schemas.CLOCKS:
+            return _counting(times.clock_text, schemas.CLOCKS[logical])
+        return _counting(_moment, schemas.MOMENTS[logical])
+    if logical == schemas.DECIMAL:
+        return _decimal(kind.scale, how.decimals_may_be_plain)
+    if logical == schemas.VARIABLE_DECIMAL:
         return _variable_decimal
-    if name in schemas.ISO:
+    if logical in schemas.ISO:
         return _without_zone
     is_binary = declared in (None, "binary", f"binary{IN_TEXT}")
-    return _binary if column.kind.type == "bytes" and is_binary else None
+    return _binary if kind.type == "bytes" and is_binary else None
+
+
+# Values in arrays, maps and structs. They stay JSON, in which a decimal is a number and bytes are base64.
+
+
+Part: TypeAlias = Callable[[Any], Any]
+"""From a JSON value that is not null to the JSON of what it stands for."""
+
+
+def _reader_of_parts(name: str, kind: Kind, how: HowRead) -> Reader | None:
+    part = _part_of(name, kind, how)
+    if part is None:
+        return None
+    element = dict(kind.parts).get(ELEMENT)
+    if element is None or element.name not in (schemas.DECIMAL, schemas.VARIABLE_DECIMAL):
+        return lambda value: as_text(part(value))
+
+    def read_numbers(value: Any) -> Value:
+        found = part(value)
+        if type(found) is list:
+            texts = [as_text(one) for one in found]
+            forms = (_whole_parts(texts), _unscaled_by(element.scale or 0, texts))
+            if any(how.placeholders.has_numbers(some) for some in forms):
+                # Each is the number of a byte of the placeholder, before the point or in all digits.
+                raise Unsent
+        return as_text(found)
+
+    return read_numbers
+
+
+def _part_of(path: str, kind: Kind, how: HowRead) -> Part | None:
+    """How what lies at a path is read; None where it stays as it is."""
+    if not kind.parts:
+        return _simple_part_of(path, kind, how)
+    each = {name: _part_of(f"{path}.{name}", one, how) for name, one in kind.parts}
+    readers = {name: one for name, one in each.items() if one is not None}
+    if kind.type == "map":
+        return _map_part(readers)
+    if not readers:
+        return None
+    if kind.type == "array":
+        element = readers[ELEMENT]
+        return lambda value: (
+            [None if one is None else element(one) for one in value]
+            if type(value) is list
+            else value
+        )
+    return lambda value: (
+        {
+            name: readers[name](one) if name in readers and one is not None else one
+            for name, one in value.items()
+        }
+        if type(value) is dict
+        else value
+    )
+
+
+def _map_part(readers: Mapping[str, Part]) -> Part:
+    """An object, of which Connect makes a list of pairs where the keys are no texts."""
+    key, item = readers.get(KEY, _as_it_is), readers.get(VALUE, _as_it_is)
+
+    def read(value: Any) -> Any:
+        pairs = value
+        if type(value) is dict:
+            pairs = [*value.items()]
+        elif type(value) is not list or any(
+            type(one) is not list or len(one) != 2 for one in value
+        ):
+            return value
+        found = {
+            as_text(None if name is None else key(name)): None if one is None else item(one)
+            for name, one in pairs
+        }
+        # What has a key twice, or none, is no map.
+        return value if None in found or len(found) < len(pairs) else found
+
+    return read
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _simple_part_of(path: str, kind: Kind, how: HowRead) -> Part | None:
+    if kind.type == "string" and how.declared.get(path) == "binary":
+        # Nothing says how the text stands for bytes: they are its own.
+        return lambda value: _in_base64(value.encode()) if type(value) is str else value
+    read = None if kind.type == "bytes" and kind.name is None else reader_of(path, kind, how)
+    if read is None:
+        return None
+    is_decimal = kind.name in (schemas.DECIMAL, schemas.VARIABLE_DECIMAL)
+
+    def read_part(value: Any) -> Any:
+        found = read(value)
+        if type(found) is bytes:
+            return _in_base64(found)
+        if is_decimal and type(found) is str and _NUMBER.fullmatch(found):
+            return Number(found)
+        # What is not read stays the number or the object that it is.
+        return value if found == as_text(value) else found
+
+    return read_part
+
+
+def _in_base64(octets: bytes) -> str:
+    return base64.b64encode(octets).decode()
 
 
 def _is_number(declared: str | None) -> bool:
@@ -241,23 +359,6 @@ def _decimal(scale: int | None, decimals_may_be_plain: bool) -> Reader:
         return _unscaled(value, scale) or value
 
     return read
-
-
-def _all_by(read: Reader, scale: int, placeholders: Placeholders) -> Reader:
-
-    def read_all(value: Any) -> Value:
-        if type(value) is not list:
-            return as_text(value)
-        texts = [None if one is None else as_text(read(one)) for one in value]
-        if any(
-            placeholders.has_numbers(some)
-            for some in (_whole_parts(texts), _unscaled_by(scale, texts))
-        ):
-            # Each is the number of a byte of the placeholder, before the point or in all digits.
-            raise Unsent
-        return as_text(texts)
-
-    return read_all
 
 
 def _whole_parts(texts: Sequence[str | None]) -> list[str | None]:

@@ -17,6 +17,7 @@ Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 from __future__ import annotations
 
 from transforms.families.connect import envelopes, wire
+from transforms.formats.debezium.cells import EXPIRES
 from transforms.formats.debezium.decode import (
     BLOCKING_WITHOUT_KEY,
     COUNTED_BY_OFFSET,
@@ -39,7 +40,7 @@ FORMAT = SourceFormat(
     transactional=True,
     warnings=(
         *(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION, TEXTS_FOR_BYTES),
-        *(BLOCKING_WITHOUT_KEY, COUNTED_BY_OFFSET, DELETES_UNKNOWN),
+        *(BLOCKING_WITHOUT_KEY, COUNTED_BY_OFFSET, DELETES_UNKNOWN, EXPIRES),
     ),
     describes_tables=True,
     schema_ids=wire.schema_ids,
@@ -54,6 +55,8 @@ FORMAT = SourceFormat(
         "whether a transaction is whole, where the connector does not send transaction metadata.",
         "values that Postgres did not log, of a row whose key changed: the check `new_rows_are_sent_whole` counts such"
         " rows.",
+        "columns that an update of YugabyteDB did not change, where a transform has made nulls of them or left them out"
+        " (PGCompatible or YBExtractNewRecordState, with the replica identity CHANGE); its deletes, with NOTHING.",
         "deletes, where ExtractNewRecordState is set to drop them (`delete.tombstone.handling.mode: drop`).",
     ),
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from transforms.event import Event, EventWarning, Transaction
-from transforms.families.connect import events, schemas, wire
+from transforms.families.connect import events, wire
 from transforms.families.connect.envelopes import TOMBSTONE, Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
@@ -16,6 +16,7 @@ from transforms.families.connect.onboarding import proposal_of
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
+from transforms.formats.debezium.cells import EXPIRES, scope_of, unwrap_cells
 from transforms.formats.debezium.documents import Documents
 from transforms.formats.debezium.log_positions import (
     Standing,
@@ -84,66 +85,6 @@ DELETES_UNKNOWN = EventWarning(
     " as in `unwrapped: tombstone` (a null deletes the row of its key), or set that to `rewrite` and take a new"
     " snapshot.",
 )
-
-
-# Columns in cells of their own, as the connectors of YugabyteDB and Cassandra send them. A cell is an object with the
-# column's ``value``, and ``set``: whether the change mentions the column. A column whose cell is null, or that is not
-# set, was not mentioned and keeps its value; one that is set to null is null: a row of cells says a part of a row.
-# Vendor: YugabyteDB documentation, "YugabyteDB gRPC Connector" (before and after image, ``set``); Debezium
-# documentation, connector for Cassandra, "Change event fields" (``value``, ``deletion_ts``, ``set``).
-
-
-_VALUE, _SET = "value", "set"
-
-
-def unwrap_cells(envelope: Envelope) -> bool:
-    """Take the columns of an envelope out of their cells, in its images, its key and its schemas.
-
-    Returns whether there were any: then what the new image lacks was not mentioned.
-    """
-    connector = (envelope.source.text("connector") or "").lower()
-    if connector not in ("yugabytedb", "cassandra", "scylla"):
-        return False
-    body = dict(envelope.body)
-    found = False
-    for side in ("before", "after"):
-        image = body.get(side)
-        if type(image) is dict and _has_cells(image):
-            body[side] = _columns(image)
-            found = True
-    key = envelope.key
-    if key.values is not None and _has_cells(key.values):
-        envelope.key = key._replace(values=_columns(key.values), fields=_fields(key.fields))
-        found = True
-    if found:
-        envelope.body = body
-        envelope.row_fields = _fields(envelope.row_fields)
-    return found
-
-
-def _has_cells(image: Mapping[str, Any]) -> bool:
-    cells = [cell for cell in image.values() if cell is not None]
-    return bool(cells) and all(type(cell) is dict and _SET in cell for cell in cells)
-
-
-def _columns(image: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: cell.get(_VALUE) for name, cell in image.items() if cell is not None and cell[_SET]
-    }
-
-
-def _fields(fields: list[Any] | None) -> list[Any] | None:
-    """The schema of the columns, from that of their cells: each has the name of its cell."""
-    if fields is None:
-        return None
-    return [_field(one) for one in fields]
-
-
-def _field(cell: Any) -> Any:
-    for one in schemas.fields_of(cell) or ():
-        if part(one, "field") == _VALUE:
-            return {**one, "field": cell.get("field"), "optional": True}
-    return cell
 
 
 # Tables that were dropped. A record of the schema change topic has the statement (``ddl``), where it stands in the log,
@@ -283,6 +224,8 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
             event.log_position, event.identity = entry.log_position, entry.identity
         if envelope.operation == "truncate":
             event.scope = {}
+        elif envelope.operation == "delete" and (scope := scope_of(envelope, images)) is not None:
+            event.scope, event.before, event.after = scope, {}, {}
         if envelope.operation == "read" or envelope.is_snapshot:
             event.snapshot = snapshot_row_of(envelope, standing)
         elif standing.point is not None and not standing.has_point:
@@ -358,6 +301,8 @@ def _effect(envelope: Envelope, images: Images) -> str:
     """What the event does to the row: an update replaces it, unless values were not sent or the key is unknown."""
     if envelope.operation in ("delete", "truncate"):
         return "remove"
+    if envelope.is_merged and envelope.operation == "insert":
+        return "update"
     in_part = images.is_partial or envelope.key.values is None
     return "update" if envelope.operation == "update" and in_part else "replace"
 
@@ -374,6 +319,8 @@ def _warnings(
         found.append(UNAVAILABLE.word)
     if images.has_texts_for_bytes and event.fault is None:
         found.append(TEXTS_FOR_BYTES.word)
+    if envelope.expires:
+        found.append(EXPIRES.word)
     if counts_before_commit:
         found.append(NOT_AWAITED.word)
     if (

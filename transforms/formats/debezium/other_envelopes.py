@@ -32,7 +32,7 @@ _SOURCE_FIELDS: Final = {
         *("version", "connector", "name", "ts_ms", "ts_us", "ts_ns", "snapshot", "db", "sequence"),
         *("schema", "table", "collection", "txId", "lsn", "xmin", "server_id", "gtid", "file"),
         *("pos", "row", "thread", "query", "change_lsn", "commit_lsn", "event_serial_no", "scn"),
-        *("commit_scn", "lcr_position", "redo_thread", "rs_id", "ssn", "ord", "keyspace_name"),
+        *("commit_scn", "lcr_position", "redo_thread", "rs_id", "ssn", "ord", "keyspace"),
     )
 }
 """What fields of a source are called in the attributes of a CloudEvent."""
