@@ -61,6 +61,17 @@ SNAPSHOTS_NAME_EVERY_ROW = Rule(
     " are gone. A blocking snapshot, or a new initial one, removes them.",
 )
 
+TRUNCATES_REACH_EVERY_ROW = Rule(
+    "truncates_reach_every_row",
+    "warning",
+    "No row is older than a truncate of its table that only other tablets have sent.",
+    "A truncate is read for the rows of the tablet that sent it, and each tablet sends its own. A tablet that was split"
+    " before sends none: then such rows are gone in the source, and no record says which tablets took them over. Look"
+    " there. If they are gone, let the source send a snapshot, and say with"
+    " `weir epoch open <feed> --table <table> --window <its window> --snapshot complete` that it names every row. Where"
+    " the tablet's own truncate is only late, nothing is wrong.",
+)
+
 RULES = (
     ONE_ROW_PER_KEY,
     NO_LATE_EVENT,
@@ -69,4 +80,5 @@ RULES = (
     EVERY_TABLE_IS_MADE,
     NO_LOSS_IS_HELD,
     SNAPSHOTS_NAME_EVERY_ROW,
+    TRUNCATES_REACH_EVERY_ROW,
 )

@@ -23,7 +23,7 @@ from transforms.silver.discovered_tables import (
     before_added,
 )
 
-_MET = ["table", "source_table", "declared", "changes"]
+_MET = ["window", "table", "source_table", "declared", "changes"]
 
 
 def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
@@ -58,12 +58,13 @@ def found_in(feed: Feed, accounts: pa.Table) -> tuple[Tables, set[SeenTable]]:
     return discovered_tables.discovered_tables(feed, descriptions, met), met
 
 
-def _descriptions(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
-    """What the stream says of each table that the feed file does not declare."""
-    found: dict[str, set[Description]] = {}
+def _descriptions(feed: Feed, rows: pa.Table) -> dict[str, dict[Description, None]]:
+    """What the stream says of each table that the feed file does not declare, in the windows' order."""
+    found: dict[str, dict[Description, None]] = {}
     is_declared = pc.is_in(rows["declared"], pa.array([*feed.tables], pa.string()))
     of_others = pc.and_(pc.is_valid(rows["declared"]), pc.invert(is_declared))
-    for row in rows.filter(of_others).select(["declared", "stream_schemas"]).to_pylist():
+    described = rows.filter(of_others).sort_by("window")
+    for row in described.select(["declared", "stream_schemas"]).to_pylist():
         for one in row["stream_schemas"]:
             # A description without a key says what an event of the whole table was for, and no more.
             if one["key"] is not None:
@@ -71,7 +72,7 @@ def _descriptions(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
                 defaults = tuple((some["name"], some["value"]) for some in one["defaults"])
                 encoded = tuple(one["encoded"])
                 description = Description(tuple(one["key"]), columns, encoded, defaults)
-                found.setdefault(row["declared"], set()).add(description)
+                found.setdefault(row["declared"], {})[description] = None
     return found
 
 

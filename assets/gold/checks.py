@@ -172,6 +172,7 @@ def violations_of(done: Applied) -> dict[str, int]:
         rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
         rules.NO_LOSS_IS_HELD.name: len(done.held),
         rules.SNAPSHOTS_NAME_EVERY_ROW.name: len(done.unnamed),
+        rules.TRUNCATES_REACH_EVERY_ROW.name: metrics.not_truncated,
     }
 
 
@@ -183,6 +184,7 @@ def samples_of(done: Applied) -> dict[str, Markdown]:
         rules.POSITIONS_RISE_WITHIN_KEY.name: done.keys_shown(lambda one: one.tied_keys),
         rules.ONE_ROW_PER_KEY.name: done.keys_shown(lambda one: one.copied_keys),
         rules.ROWS_WERE_INSERTED.name: done.keys_shown(lambda one: one.partial_keys),
+        rules.TRUNCATES_REACH_EVERY_ROW.name: done.keys_shown(lambda one: one.left_keys),
     }
     return {
         rules.EVERY_TABLE_IS_MADE.name: bullets(lines),

@@ -85,7 +85,7 @@ def of_rows(rows: pa.Table) -> RangeDeletes:
 
 
 def _read(batch: pa.RecordBatch) -> Iterator[RangeDelete]:
-    names = ("stream", "is_new", "effect", "log_position", "dedup_prefix", "event_id")
+    names = ("stream", "is_new", "effect", "log_position", "dedup_prefix", "event_id", "operation")
     cells = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
     times = in_microseconds(batch.column("event_at")).to_pylist()
     images = zip(
@@ -93,7 +93,7 @@ def _read(batch: pa.RecordBatch) -> Iterator[RangeDelete]:
         strict=True,
     )
     for row, at, (before, after, operations, scope) in zip(cells, times, images, strict=True):
-        stream, is_new, effect, log_position, prefix, event_id = row
+        stream, is_new, effect, log_position, prefix, event_id, operation = row
         assert scope is not None  # no others were asked for
         change = Change(
             *(effect, tuple(log_position), prefix, event_id, at),
@@ -103,7 +103,7 @@ def _read(batch: pa.RecordBatch) -> Iterator[RangeDelete]:
             is_past=not is_new,
             stream=stream,
         )
-        yield RangeDelete(scope, stream, change)
+        yield RangeDelete(scope, stream, change, operation)
 
 
 @dataclass(frozen=True, slots=True)

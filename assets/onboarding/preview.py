@@ -99,7 +99,7 @@ def _row(one: BronzeRecord) -> dict[str, object]:
 
 def with_discovered(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tuple[str, ...]]:
     """The feed with the tables that only its stream describes, and sentences on those that gold could not make."""
-    descriptions: dict[str, set[Description]] = {}
+    descriptions: dict[str, dict[Description, None]] = {}
     met = set()
     for account in accounts:
         name = account["declared"]
@@ -113,7 +113,7 @@ def with_discovered(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tupl
                 defaults = tuple((column, text) for column, text in schema["defaults"])
                 encoded = tuple(schema["encoded"])
                 one = Description(tuple(schema["key"]), columns, encoded, defaults)
-                descriptions.setdefault(name, set()).add(one)
+                descriptions.setdefault(name, {})[one] = None
     found = discovered_tables.discovered_tables(feed, descriptions, met)
     words = tuple(discovered_tables.stopped_in_words(found.stopped))
     return replace(feed, tables={**feed.tables, **found.discovered}), words

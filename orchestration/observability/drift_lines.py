@@ -20,7 +20,7 @@ def drift_lines(feed: Feed, drift: Iterable[Drift]) -> Iterator[str]:
         if one.is_described and one.kind == "table":
             yield "  It is in gold as the stream describes it. To fix its types and its key, paste:"
         elif one.is_described:
-            yield "  Gold takes it as the stream describes it; nothing has to be done."
+            yield "  Gold takes it as the stream describes it, unless a check stops the table."
             continue
         elif one.kind == "table":
             # What is proposed of a whole table is told where all that wait are, and only there.

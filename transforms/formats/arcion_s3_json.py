@@ -29,7 +29,8 @@ from transforms.shape import ReadShape, Shaped
 from transforms.source_format import JSON_FILES, Decode, SourceFormat, split_json
 
 NULL = "null"
-ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
+IMAGES = ("before", "after", "exists")
+ENVELOPE_FIELDS = ("opType", "cursor", *IMAGES)
 
 _TEXTS = {str}
 
@@ -144,16 +145,25 @@ def shapes(feed: Feed) -> ReadShape:
 
 
 def is_bare(document: Mapping[str, object]) -> bool:
-    """True for a snapshot row without an envelope: nothing names the operation and the images."""
+    """True for a snapshot row without an envelope: nothing names the operation and the images.
+
+    A table may have columns of an envelope's names, as audit tables have ``before`` and ``after``; but there they are
+    values, and an envelope's images are objects.
+    """
     if "tableName" in document:
         return False
-    return sum(name in document for name in ENVELOPE_FIELDS) < 2
+    named = [name for name in ENVELOPE_FIELDS if name in document]
+    images = [document[name] for name in IMAGES if name in document]
+    if len(named) < 2:
+        return True
+    if any(type(image) is dict for image in images):
+        return False
+    return len(images) == len(named) or any(type(image) is str for image in images)
 
 
 def missing_field(document: Mapping[str, object], cursor: str | None) -> Fault | None:
     """What an envelope lacks: that of a snapshot's row may leave opType out, but nothing stands in for the flags."""
     if "exists" in document and ("opType" in document or cursor is None):
-        return None
         return None
     missing = [name for name in ("opType", "exists") if name not in document]
     return Fault("missing_field", f"the envelope lacks {', '.join(missing)}")

@@ -53,10 +53,11 @@ class FoldMetrics:
     keys that have to be folded from all their changes. ``refolded``: keys that were folded so, and
     ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one position.
     ``never_inserted``: keys whose row began with an update, or of which only some columns are known.
+    ``not_truncated``: rows that a truncate of other streams may have removed, too.
     ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows range deletes removed,
     or changed otherwise, by event; ``in_doubt``: how many rows there are that range deletes of other streams may be
-    for, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``: some of the keys
-    that were counted so, at most ``MOST_KEYS_SHOWN`` of each.
+    for, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``,
+    ``left_keys``: some of the keys that were counted so, at most ``MOST_KEYS_SHOWN`` of each.
     """
 
     deliveries: int = 0
@@ -72,6 +73,7 @@ class FoldMetrics:
     keys_with_late_events: int = 0
     ties: int = 0
     never_inserted: int = 0
+    not_truncated: int = 0
     foreign_copies: int = 0
     removed: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
@@ -80,6 +82,7 @@ class FoldMetrics:
     tied_keys: list[Key] = field(default_factory=list)
     copied_keys: list[Key] = field(default_factory=list)
     partial_keys: list[Key] = field(default_factory=list)
+    left_keys: list[Key] = field(default_factory=list)
 
     def add(self, other: FoldMetrics) -> None:
         """Add another task's counts."""
@@ -97,6 +100,11 @@ class FoldMetrics:
         self.never_inserted += len(keys) + others
         for key in keys:
             show(key, self.partial_keys)
+
+    def count_not_truncated(self, key: Key) -> None:
+        """A row that a truncate of other streams may have removed, too."""
+        self.not_truncated += 1
+        show(key, self.left_keys)
 
 
 def show(key: Key, shown: list[Key]) -> None:

@@ -20,12 +20,13 @@ TOLERANCE: Final = 3_600_000_000
 class RangeDelete:
     """One range delete: for the keys whose columns have the values of ``scope`` (empty: all of the table).
 
-    ``stream``: only for keys of this stream; None for those of all.
+    ``stream``: only for keys of this stream; None for those of all. ``operation``: what the source did.
     """
 
     scope: Image
     stream: str | None
     change: Change
+    operation: str = ""
 
     def among_others(
         self, others: Sequence[Change], *, is_released: bool
@@ -52,6 +53,34 @@ class RangeDelete:
         # A position that begins with another comes right after it.
         position = (*others[behind - 1].log_position, 1)
         return replace(self.change, log_position=position, dedup_prefix=len(position)), in_doubt
+
+
+def misses_truncate(
+    matching: Iterable[RangeDelete], streams: Collection[str | None], at: int | None
+) -> bool:
+    """Whether a truncate of other streams may have removed a row too, whose own streams have sent none.
+
+    ``streams``: those that the row's changes came from; ``at``: when the last of them was made. A source truncates
+    all parts of a table at once. A part that was split before sends nothing more, and its rows stay.
+    """
+    truncates = [
+        one
+        for one in matching
+        if one.operation == "truncate" and not one.scope and one.stream is not None
+    ]
+    own = [one.change for one in truncates if one.stream in streams]
+    return any(
+        one.stream not in streams
+        and not one.change.is_past
+        and not _is_before(one.change.event_at, at)
+        and all(_is_before(other.event_at, one.change.event_at, TOLERANCE) for other in own)
+        for one in truncates
+    )
+
+
+def _is_before(at: int | None, other: int | None, tolerance: int = 0) -> bool:
+    """Whether one time is surely before another."""
+    return at is not None and other is not None and at + tolerance < other
 
 
 class RangeDeletesByKey:

@@ -42,7 +42,7 @@ from transforms.gold.key_groups import (
 )
 from transforms.gold.newest import Deletes, Newest, whole_keys
 from transforms.gold.ordering import Counts, distinct, merge_sorted
-from transforms.gold.range_deletes import RangeDelete, RangeDeletesByKey
+from transforms.gold.range_deletes import RangeDelete, RangeDeletesByKey, misses_truncate
 
 
 @dataclass(slots=True)
@@ -262,6 +262,8 @@ class OntoGold(_Folding):
         metrics.repeats += outcome.known + outcome.counts.repeats
         if outcome.state is not None:
             task.out.put(one.key, outcome.state, one, metrics, full_rebuild=False)
+            if _misses_truncate(given, outcome.state, matching, streams):
+                metrics.count_not_truncated(one.key)
             is_by_update = outcome.begins_by_update
             _count_not_inserted(given, one.key, outcome.state, metrics, is_by_update=is_by_update)
 
@@ -272,6 +274,15 @@ def _count_not_inserted(
     """Count a key whose row began with an update, or is known in part: it has no reset position then."""
     if given.updates_find_rows and state.effect != "remove" and (is_by_update or not state.reset):
         metrics.count_never_inserted([key])
+
+
+def _misses_truncate(
+    given: FoldInput, state: State, matching: Iterable[RangeDelete], streams: Collection[str | None]
+) -> bool:
+    """Whether a row is there that a truncate of other streams may have removed, too."""
+    if given.crosses or state.effect == "remove" or state.last is None:
+        return False
+    return misses_truncate(matching, streams, state.last.event_at)
 
 
 def _range_deletes(
@@ -343,6 +354,9 @@ class FromHistory(_Folding):
             metrics.superseded += one.deliveries.superseded(came_late=came_late)
         if state.effect != "remove":
             metrics.in_doubt.update(one.in_doubt)
+        matching = task.by_key.matching(key_group.key)
+        if _misses_truncate(self.given, state, matching, one.streams):
+            metrics.count_not_truncated(key_group.key)
         if state.last is None or self._is_known(task.fold, key_group, state, of_key):
             return
         task.out.put(key_group.key, state, key_group, metrics, full_rebuild=self.given.full_rebuild)

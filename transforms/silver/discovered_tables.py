@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from transforms.column_types.registry import column_type, widest
-from transforms.errors import KeyDrift, SettingMisdeclared, TableNameCollision, WeirError
+from transforms.display import yaml_scalar
+from transforms.errors import (
+    KeyDrift,
+    SchemaChangeRefused,
+    SettingMisdeclared,
+    TableNameCollision,
+    WeirError,
+)
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import spelled_columns
 
@@ -100,6 +107,65 @@ def before_added(said: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> d
     return {column: text for column, text in texts.items() if text is not None}
 
 
+def refuse_rename(feed: Feed, table: Table, descriptions: Collection[Description]) -> None:
+    """Stop a table of which a column may have got another name: old rows have their values under the earlier one.
+
+    Raises:
+        SchemaChangeRefused: the stream names one of two columns of a type wherever it does not name the other.
+    """
+    pairs = _renames(descriptions) if feed.policies.rename_column == "fail" else {}
+    if not pairs:
+        return
+    names = {new: table.spelled.get(new, new) for new in pairs.values()}
+    gone = {table.spelled.get(old, old) for old in pairs}
+    key = ", ".join(yaml_scalar(one, in_brackets=True) for one in table.key)
+    columns = _in_braces({one: kind for one, kind in table.columns.items() if one not in gone})
+    of_source = {source: gold for source, gold in table.spelled.items() if source not in pairs}
+    renamed = _in_braces({**of_source, **{old: names[new] for old, new in pairs.items()}})
+    found = [f"the stream names either {old} or {new}" for old, new in pairs.items()]
+    raise SchemaChangeRefused(
+        *(feed.name, table.name, "rename_column"),
+        f"{', '.join(found)}, never both, and they have one type",
+        "If the column was renamed, gold would lack the values of rows from before: paste below `tables`"
+        f" `{yaml_scalar(table.name, in_brackets=True)}: {{key: [{key}], columns: {columns}, renamed: {renamed}}}`,"
+        " and they go along. If one went and another came, say `schema_changes: {rename_column: evolve}` for the feed.",
+    )
+
+
+def _in_braces(entries: Mapping[str, str]) -> str:
+    listed = (
+        f"{yaml_scalar(one, in_brackets=True)}: {yaml_scalar(other, in_brackets=True)}"
+        for one, other in entries.items()
+    )
+    return f"{{{', '.join(listed)}}}"
+
+
+def _renames(descriptions: Collection[Description]) -> dict[str, str]:
+    """Columns that may have got another name, with that: each is described wherever the other is not.
+
+    The description that comes first has the earlier name.
+    """
+    described = [dict(one.columns) for one in descriptions]
+    types: dict[str, set[str]] = {}
+    for columns in described:
+        for name, kind in columns.items():
+            types.setdefault(name, set()).add(kind)
+    pairs: dict[str, str] = {}
+    partial = [name for name in types if not all(name in columns for columns in described)]
+    for old in partial:
+        others = (
+            name
+            for name in partial
+            if name not in (*pairs, *pairs.values(), old)
+            and not types[name].isdisjoint(types[old])
+            and all((old in columns) != (name in columns) for columns in described)
+        )
+        new = None if old in pairs.values() else next(others, None)
+        if new is not None:
+            pairs[old] = new
+    return pairs
+
+
 class SeenTable(NamedTuple):
     """A gold table that some window has changes of: gold's name, the source's name, and silver's ``declared``."""
 
@@ -127,11 +193,11 @@ class Tables:
 
 
 def discovered_tables(
-    feed: Feed, found_in_stream: Mapping[str, Iterable[Description]], met: Collection[SeenTable]
+    feed: Feed, found_in_stream: Mapping[str, Collection[Description]], met: Collection[SeenTable]
 ) -> Tables:
     """Every table that the stream describes, and what stops gold tables.
 
-    ``found_in_stream``: the descriptions by the name under ``declared``.
+    ``found_in_stream``: the descriptions by the name under ``declared``, each where its first window stands.
 
     Two source tables under one gold name stop that gold table, and so do two keys of one source table: which of them
     counts would depend on what came first. Only the feed file can say it.
@@ -140,8 +206,10 @@ def discovered_tables(
     stopped = shared_tables(feed, met)
     for name, descriptions in sorted(found_in_stream.items()):
         try:
-            discovered[name] = discovered_table(feed, name, descriptions)
-        except KeyDrift as fault:
+            table = discovered_table(feed, name, descriptions)
+            refuse_rename(feed, table, descriptions)
+            discovered[name] = table
+        except (KeyDrift, SchemaChangeRefused) as fault:
             for gold in sorted({one.gold for one in met if one.declared == name}):
                 stopped.setdefault(gold, Stopped(fault, (name,)))
     return Tables(discovered, stopped)

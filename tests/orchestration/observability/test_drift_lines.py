@@ -110,7 +110,7 @@ def test_what_the_stream_describes_needs_no_line(feed: Feed) -> None:
     column = Drift("column", "vets", FIRST, {"age": "int"}, is_described=True)
     assert [*drift_lines(feed, [column])] == [
         "zoo: new column age of vets, first in window 2025-11-20T00",
-        "  Gold takes it as the stream describes it; nothing has to be done.",
+        "  Gold takes it as the stream describes it, unless a check stops the table.",
     ]
 
 

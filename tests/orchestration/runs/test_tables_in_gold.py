@@ -107,7 +107,7 @@ def test_such_a_node_has_the_built_in_checks_which_the_run_that_makes_the_table_
         nodes = build([feed], lake).resolve_asset_graph().asset_check_keys
         names = {one.name for one in nodes if one.asset_key == PETS}
         of_gold = {"one_row_per_key", "no_late_event", "positions_rise_within_key"}
-        of_gold |= {"rows_were_inserted"}
+        of_gold |= {"rows_were_inserted", "truncates_reach_every_row"}
         assert names == of_gold | {"no_loss_is_held", "snapshots_name_every_row"}
 
         # Two different events of one key at one position.

@@ -64,6 +64,7 @@ TABLES = {
         ("s_house", "s_item"),
         {"s_house": "string", "s_item": "int", "s_count": "int"},
     ),
+    "audit": table("audit", ("id",), {"id": "int", "before": "string", "after": "string"}),
     "pipes": replace(
         table("pipes", ("id",), {"id": "int", "name": "string", "note": "string"}),
         csv=CsvDialect("|", "'", "", "\\N", "yes"),

@@ -90,7 +90,7 @@ def test_a_response_is_a_note_and_its_records_in_their_order() -> None:
         (record(at=2**64, id=1), "missing_field", "WRITE has no hybrid time"),
         (record(3), "missing_field", "APPLY names no transaction"),
         (record(id=1, ID=2), None, ""),
-        ({**record(id=1), "changes": [pair("id", 2)]}, "column_twice", "twice: id, id"),
+        ({**record(id=1), "changes": [pair("id", 2)]}, "column_twice", "two values: id, id"),
         ({**record(id=1), "changes": [{"value": {}}]}, "missing_field", "names no column"),
         ({**record(id=1), "changes": [None]}, "missing_field", "names no column"),
         (record(id=1, name={"VarintValue": "gQ=="}), "unread_value", "name comes as varint_value"),

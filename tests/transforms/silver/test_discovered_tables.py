@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from transforms.errors import KeyDrift, TableNameCollision
 from transforms.event import StreamSchema
 from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import Policies
 from transforms.silver import conform, discovered_tables
 from transforms.silver.declarations import Declarations
 from transforms.silver.discovered_tables import Description, SeenTable
@@ -27,6 +29,39 @@ def test_two_keys_stop_the_one_table_that_has_them() -> None:
         assert list(found.discovered) == ["zoo.toys"]
         assert list(found.stopped) == ["pets"]
         assert isinstance(found.stopped["pets"].fault, KeyDrift)
+
+
+@pytest.mark.parametrize(
+    ("said", "pasted"),
+    [
+        # As `ALTER TABLE … RENAME COLUMN` looks in the stream.
+        (
+            ("id name", "id title"),
+            "{key: [id], columns: {id: int, title: string}, renamed: {name: title}}",
+        ),
+        (("id name size", "id title size", "id title"), "{id: int, size: int, title: string}"),
+        # One column came, and another went, but not at once: none has the other's values.
+        (("id name", "id name title", "id title"), None),
+        (("id name", "id", "id title"), None),
+        (("id name", "id size"), None),
+        (("id name", "id"), None),
+    ],
+)
+def test_a_column_that_may_have_another_name_stops_its_table(
+    said: tuple[str, ...], pasted: str | None
+) -> None:
+    types = {"id": "int", "name": "string", "title": "string", "size": "int"}
+    described = [
+        Description(("id",), tuple((one, types[one]) for one in text.split())) for text in said
+    ]
+    met = [SeenTable("pets", "zoo.pets", "zoo.pets")]
+    found = discovered_tables.discovered_tables(FEED, {"zoo.pets": described}, met)
+    assert ("pets" in found.stopped) == (pasted is not None)
+    if pasted is not None:
+        assert pasted in str(found.stopped["pets"].fault)
+    evolving = replace(FEED, policies=Policies(rename_column="evolve"))
+    found = discovered_tables.discovered_tables(evolving, {"zoo.pets": described}, met)
+    assert not found.stopped
 
 
 def test_two_source_tables_stop_the_gold_table_that_would_mix_them() -> None:

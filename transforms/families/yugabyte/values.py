@@ -236,7 +236,10 @@ def image_of(mentioned: Iterable[NamedValue]) -> dict[str, Value]:
 
 
 def values_fault(*tuples: Sequence[NamedValue]) -> Fault | None:
-    """Why values are no columns of a row: one has no name or is not read, or two in one tuple have one name."""
+    """Why values are no columns of a row: one has no name or is not read, or one tuple has two values of a column.
+
+    A tuple may say the same of a column again: https://github.com/yugabyte/yugabyte-db/issues/15100.
+    """
     for one in chain(*tuples):
         if one.name is None:
             return Fault("missing_field", "a value names no column")
@@ -244,9 +247,12 @@ def values_fault(*tuples: Sequence[NamedValue]) -> Fault | None:
             comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
             return Fault("unread_value", f"{comes}, which is not read")
     for some in tuples:
-        if len({one.name for one in some}) < len(some):
+        named = {one.name for one in some}
+        if len(named) < len(some) and len(named) < len(
+            {(one.name, one.kind, one.value) for one in some}
+        ):
             names = shown(", ".join([str(one.name) for one in some]))
-            return Fault("column_twice", f"a column is named twice: {names}")
+            return Fault("column_twice", f"a column has two values: {names}")
     return None
 
 
