@@ -294,7 +294,9 @@ class Schemas(Columns):
 
     id: Text = "What records call it: a number, or what their headers say (`globalId/7`, `contentId/7`, `guid/…`)."
     kind: Text = "What it is written in: AVRO, JSON or PROTOBUF."
-    text: Text = "The schema itself."
+    text: Text = (
+        "The schema itself; of Protobuf a set of descriptors in base64, references included."
+    )
     references: Texts = "The texts of the schemas whose types it names."
     place: Text = "The registry or folder that it was had from."
     kept_at: Moment = "When that was (UTC)."

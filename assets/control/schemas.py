@@ -16,11 +16,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 from assets.storage.lake import Lake, Layer
 from transforms.errors import LandingAway, UnreadableLanding
+from transforms.families.connect.protobuf import ProtobufSchema, descriptor_set
+from transforms.families.connect.scalars import Unusable
+from transforms.families.connect.wire import PROTOBUF
 from transforms.feed.feed import Feed, RegisteredSchema
 
 USERNAME: Final = "WEIR_SCHEMA_REGISTRY_USERNAME"
@@ -37,6 +40,8 @@ MOST_ASKED: Final = 10_000
 _MOST_BYTES: Final = 16 << 20
 _DEEPEST: Final = 50
 _ACCEPTED: Final = "application/vnd.schemaregistry.v1+json, application/json, */*"
+_SERIALIZED: Final = "?format=serialized"
+"""Asks for Protobuf's descriptors in place of the text of a .proto file."""
 _REFUSED: Final = (401, 403)
 _NOT_FOUND: Final = 404
 
@@ -63,8 +68,7 @@ def with_named(lake: Lake, feed: Feed, ids: Iterable[str]) -> Feed:
     assert feed.schemas is not None  # only feeds with schemas have records that name some
     # Bytes that are no Avro name what they like: real ids are small, and first.
     missing = sorted({*ids} - feed.schemas.known.keys(), key=lambda name: (len(name), name))
-    asked = {name: _asked(feed, name) for name in missing[:MOST_ASKED]}
-    found = {name: one for name, one in asked.items() if one is not None}
+    found = asked_for(feed, missing[:MOST_ASKED])
     if not found:
         return feed
     now = datetime.now(UTC)
@@ -80,6 +84,17 @@ def with_named(lake: Lake, feed: Feed, ids: Iterable[str]) -> Feed:
     return replace(feed, schemas=replace(feed.schemas, known={**feed.schemas.known, **found}))
 
 
+def asked_for(feed: Feed, ids: Iterable[str]) -> dict[str, RegisteredSchema]:
+    """Those of the schemas that the feed's registry or folder has.
+
+    Raises:
+        LandingAway: The registry does not answer.
+        UnreadableLanding: It refuses to, or there is no such folder.
+    """
+    asked = {name: _asked(feed, name) for name in ids}
+    return {name: one for name, one in asked.items() if one is not None}
+
+
 def _asked(feed: Feed, name: str) -> RegisteredSchema | None:
     assert feed.schemas is not None
     if not feed.schemas.is_registry:
@@ -88,8 +103,8 @@ def _asked(feed: Feed, name: str) -> RegisteredSchema | None:
     return registry.apicurio(name) if registry.is_apicurio else registry.confluent(name)
 
 
-# A folder: <id>.avsc is the schema of an id (<id>.json one in JSON Schema), and all other files *.avsc are such as
-# these may name the types of.
+# A folder: <id>.avsc is the schema of an id (<id>.json one in JSON Schema, <id>.desc a set of Protobuf's descriptors),
+# and all other files *.avsc are such as these may name the types of.
 
 
 def _in_folder(feed: Feed, folder: Path, name: str) -> RegisteredSchema | None:
@@ -98,6 +113,9 @@ def _in_folder(feed: Feed, folder: Path, name: str) -> RegisteredSchema | None:
         if not folder.is_dir():
             remedy = "Make it, or correct `schemas` in the feed file; then run again."
             raise UnreadableLanding(feed.name, str(folder), "there is no such folder", remedy)
+        described = folder / f"{number}.desc"
+        if described.is_file():
+            return _described(feed, described)
         for ending, kind in ((".avsc", "AVRO"), (".json", "JSON")):
             file = folder / f"{number}{ending}"
             if file.is_file():
@@ -111,9 +129,26 @@ def _in_folder(feed: Feed, folder: Path, name: str) -> RegisteredSchema | None:
     return None
 
 
+def _described(feed: Feed, file: Path) -> RegisteredSchema:
+    text = base64.b64encode(file.read_bytes()).decode()
+    try:
+        ProtobufSchema(text)
+    except Unusable as why:
+        remedy = (
+            "Make it again with `protoc --include_imports --descriptor_set_out=<id>.desc`, from the .proto file of the"
+            " messages; then run again."
+        )
+        raise UnreadableLanding(feed.name, str(file), str(why), remedy) from None
+    return RegisteredSchema(PROTOBUF, text)
+
+
 # A registry, by the interface of Confluent's, which Karapace and Apicurio (/apis/ccompat/v7) have, too; or by
 # Apicurio's own (/apis/registry/v2, /apis/registry/v3).
 # Vendors: Confluent, "Schema Registry API Reference"; Apicurio Registry, "REST API", ids and references.
+
+
+_References: TypeAlias = dict[tuple[str, str], tuple[str, str]]
+"""By subject and version: the name that a schema has for another, and its text."""
 
 
 @dataclass(slots=True)
@@ -132,21 +167,34 @@ class _Registry:
         if answer is None:
             return None
         found = self._object(path, answer.body)
-        references: dict[tuple[str, str], str] = {}
-        self._follow(found.get("references"), references, 0)
-        kind = found.get("schemaType") or "AVRO"
-        return RegisteredSchema(str(kind), str(found.get("schema")), tuple(references.values()))
+        kind = str(found.get("schemaType") or "AVRO")
+        query = _SERIALIZED if kind == PROTOBUF else ""
+        if query:
+            found = self._object(path + query, self._needed(path + query))
+        references: _References = {}
+        self._follow(found.get("references"), references, query)
+        return self._schema(path + query, kind, str(found["schema"]), references)
 
-    def _follow(self, listed: Any, texts: dict[tuple[str, str], str], depth: int) -> None:
+    def _schema(self, path: str, kind: str, text: str, references: _References) -> RegisteredSchema:
+        """A schema and what it refers to; Protobuf's files become one set, for each is imported by its name."""
+        if kind != PROTOBUF:
+            return RegisteredSchema(kind, text, tuple(one for _, one in references.values()))
+        try:
+            return RegisteredSchema(kind, descriptor_set(text, dict(references.values())))
+        except Unusable as why:
+            fault = f"it answers with {why}; Weir reads serialized descriptors alone"
+            raise self._unreadable(path, fault, _AS_FILES) from None
+
+    def _follow(self, listed: Any, found: _References, query: str, depth: int = 0) -> None:
         """Collect what a schema refers to, each behind what it refers to itself."""
         for one in listed or ():
             where = (str(one["subject"]), str(one["version"]))
-            if where in texts or depth > _DEEPEST:
+            if where in found or depth > _DEEPEST:
                 continue
-            path = f"/subjects/{quote(where[0], safe='')}/versions/{where[1]}"
-            found = self._object(path, self._needed(path))
-            self._follow(found.get("references"), texts, depth + 1)
-            texts[where] = str(found.get("schema"))
+            path = f"/subjects/{quote(where[0], safe='')}/versions/{where[1]}{query}"
+            schema = self._object(path, self._needed(path))
+            self._follow(schema.get("references"), found, query, depth + 1)
+            found[where] = str(one.get("name")), str(schema["schema"])
 
     def apicurio(self, name: str) -> RegisteredSchema | None:
         kind, _, own = name.rpartition("/")
@@ -157,13 +205,11 @@ class _Registry:
         answer = self._get(path)
         if answer is None:
             return None
-        references: dict[tuple[str, str], str] = {}
+        references: _References = {}
         self._follow_apicurio(f"{path}/references", references, 0)
-        return RegisteredSchema(
-            answer.artifact_type or "AVRO", answer.body, tuple(references.values())
-        )
+        return self._schema(path, answer.artifact_type or "AVRO", answer.body, references)
 
-    def _follow_apicurio(self, path: str, texts: dict[tuple[str, str], str], depth: int) -> None:
+    def _follow_apicurio(self, path: str, found: _References, depth: int) -> None:
         listed = self._json(path, self._get(path))
         for one in listed if type(listed) is list else ():
             group, artifact, version = (
@@ -171,13 +217,13 @@ class _Registry:
                 for part in ("groupId", "artifactId", "version")
             )
             where = (f"{group}/{artifact}", version)
-            if where in texts or depth > _DEEPEST:
+            if where in found or depth > _DEEPEST:
                 continue
             of = f"/groups/{group}/artifacts/{artifact}/versions/{version}"
             is_second = "/registry/v2" in self.url
             text = self._needed(of if is_second else f"{of}/content")
-            self._follow_apicurio(f"{of}/references", texts, depth + 1)
-            texts[where] = text
+            self._follow_apicurio(f"{of}/references", found, depth + 1)
+            found[where] = str(one.get("name")), text
 
     def _needed(self, path: str) -> str:
         answer = self._get(path)
@@ -246,6 +292,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 _LOOK: Final = "Look at it there, and at the address in `schemas` of the feed file; then run again."
+_AS_FILES: Final = (
+    "Put the schemas into a folder as <id>.desc, by `protoc --include_imports --descriptor_set_out=<id>.desc`, and name"
+    " it in the feed file: `schemas: {folder: ./schemas}`; then run again."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,8 @@ class DeclaredSchemas(_Declared):
     registry: _Text | None = None
     """The URL of a schema registry: Confluent's, Karapace's or Apicurio's."""
     folder: _Text | None = None
-    """A folder (relative to this file) of files ``<id>.avsc``."""
+    """A folder (relative to this file) of files ``<id>.avsc``, ``<id>.json`` (JSON Schema) and ``<id>.desc``
+    (Protobuf)."""
 
 
 class DeclaredFeed(_Declared):
@@ -287,8 +288,8 @@ class DeclaredFeed(_Declared):
     """What stands for values that the source did not log: the connector's ``unavailable.value.placeholder``, as it is
     written there, or several if it was changed. By default ``__debezium_unavailable_value``."""
     schemas: DeclaredSchemas | None = None
-    """Where the schemas of Avro's records are, which name them by id: ``{registry: http://host:8081}``, or
-    ``{folder: ./schemas}``."""
+    """Where the schemas of records in Avro or Protobuf are, which name them by id: ``{registry: http://host:8081}``,
+    or ``{folder: ./schemas}``."""
     unwrapped: Unwrapped | None = None
     """Of rows that ExtractNewRecordState has taken out of their envelopes: its ``delete.tombstone.handling.mode``."""
     out_of_range: _OutOfRange = "quarantine"

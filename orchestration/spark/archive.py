@@ -26,7 +26,9 @@ FOLDER: Final = "weir"
 OWN: Final = ("assets", "expectations", "transforms")
 """Weir's packages that tasks import. They import nothing of ``orchestration``, which a contract holds."""
 
-DISTRIBUTIONS: Final = ("boto3", "confluent-kafka", "fastavro", "msgspec", "pyarrow", "numpy")
+DISTRIBUTIONS: Final = (
+    *("boto3", "confluent-kafka", "fastavro", "msgspec", "numpy", "protobuf", "pyarrow"),
+)
 """What tasks import besides; all that these need comes with them."""
 
 _ROOT: Final = Path(__file__).resolve().parents[2]

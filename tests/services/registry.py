@@ -20,6 +20,7 @@ class Registry:
     """The server: its address, what is registered, what was asked for, and how it answers.
 
     ``broken``: the status that it answers everything with. ``authorization``: the header that it wants.
+    ``serializes``: whether it has Protobuf's descriptors; some have the text of a .proto file alone.
     """
 
     url: str = ""
@@ -27,6 +28,7 @@ class Registry:
     asked: list[str] = field(default_factory=list)
     broken: int | None = None
     authorization: str | None = None
+    serializes: bool = True
 
     def register(
         self,
@@ -35,16 +37,26 @@ class Registry:
         kind: str = "AVRO",
         references: Sequence[Reference] = (),
     ) -> int:
-        """Register a schema; returns its id."""
+        """Register a schema, one in Protobuf as its serialized file; returns its id."""
         named = [dict(zip(("name", "subject", "version"), one, strict=True)) for one in references]
         version = 1 + sum(one["subject"] == subject for one in self.schemas)
-        content = {"schema": json.dumps(schema), "schemaType": kind, "references": named}
+        text = schema if kind == "PROTOBUF" else json.dumps(schema)
+        content = {"schema": text, "schemaType": kind, "references": named}
         number = len(self.schemas) + 1
         self.schemas.append({"subject": subject, "version": version, "id": number, **content})
         return number
 
     def answer(self, path: str) -> tuple[Any, dict[str, str]] | None:
         """What stands at a path, with headers of its own; None where nothing does."""
+        path, _, query = path.partition("?")
+        found = self._at(path)
+        if found is None or "schema" not in found[0] or found[0].get("schemaType") != "PROTOBUF":
+            return found
+        # The text says nothing here but that it is one.
+        is_text = query != "format=serialized" or not self.serializes
+        return ({**found[0], "schema": 'syntax = "proto3";'} if is_text else found[0]), found[1]
+
+    def _at(self, path: str) -> tuple[Any, dict[str, str]] | None:
         parts = [unquote(one) for one in path.split("/")[1:]]
         match parts:
             case ["schemas", "ids", number]:
@@ -86,6 +98,8 @@ def _shown(
 def _raw(found: dict[str, Any] | None) -> tuple[Any, dict[str, str]] | None:
     if found is None:
         return None
+    if found["schemaType"] == "PROTOBUF":
+        return 'syntax = "proto3";', {"X-Registry-ArtifactType": found["schemaType"]}
     return json.loads(found["schema"]), {"X-Registry-ArtifactType": found["schemaType"]}
 
 

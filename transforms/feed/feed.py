@@ -183,7 +183,8 @@ class Running:
 class RegisteredSchema:
     """One schema: its ``text``, and what it is written in (``AVRO``, ``JSON``, ``PROTOBUF``).
 
-    ``references``: the texts of schemas whose types it names, each behind those that it names itself.
+    ``references``: the texts of schemas whose types it names, each behind those that it names itself. Protobuf's text
+    is a set of descriptors in base64, which has those of its references.
     """
 
     kind: str

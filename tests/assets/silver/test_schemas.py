@@ -20,6 +20,7 @@ from assets.storage.lake import Lake, Layer
 from orchestration.feeds.load import load_feed
 from orchestration.runs import planning
 from tests.services.registry import Registry, running_registry
+from tests.support import protobuf_messages as protobuf
 from tests.support.avro_messages import change, envelope_schema, key_schema, wired
 from tests.support.bringing import run
 from transforms.errors import LandingAway, UnreadableLanding
@@ -187,6 +188,92 @@ def test_a_folder_of_schemas_serves_without_any_registry(lake: Lake, tmp_path: P
     known = with_recorded(lake, feed).schemas
     assert known is not None
     assert json.loads(known.known["8"].references[0]) == day
+
+
+# Protobuf.
+
+PROTO_KEY = protobuf.key_file("pets", id="int32")
+CENTS = protobuf.file(
+    "shared", protobuf.message("Cents", value="optional int64"), name="shared/cents.proto"
+)
+PROTO_VALUE = protobuf.envelope_file(
+    *("pets",),
+    **{"id": "int32", "born": "google.type.Date", "cents": "shared.Cents"},
+    pay="confluent.type.Decimal scale=2 precision=8",
+)
+PROTO_VALUE.dependency.append("shared/cents.proto")
+FILES = [CENTS, PROTO_VALUE]
+
+
+def proto_record(ids: tuple[int, int], op: str, lsn: int, id: int) -> tuple[bytes, bytes]:
+    pay = {"value": base64.b64encode(b"\x64").decode(), "scale": 2}
+    row = {"id": id, "born": {"year": 2026, "month": 3, "day": 1}, "pay": pay, "cents": {}}
+    images = {"before": row} if op == "d" else {"after": row}
+    value = protobuf.written(
+        FILES, "shop.public.pets.Envelope", protobuf.change(op, "pets", lsn, **images)
+    )
+    key = protobuf.written([PROTO_KEY], "shop.public.pets.Key", {"id": id})
+    return protobuf.wired(ids[0], key), protobuf.wired(ids[1], value)
+
+
+def registered_in_protobuf(registry: Registry) -> tuple[int, int]:
+    unnamed = protobuf.file("shared", *CENTS.message_type)
+    registry.register("cents", protobuf.serialized(unnamed), "PROTOBUF")
+    key = registry.register("pets-key", protobuf.serialized(PROTO_KEY), "PROTOBUF")
+    return key, registry.register(
+        *("pets-value", protobuf.serialized(PROTO_VALUE), "PROTOBUF"),
+        references=[("shared/cents.proto", "cents", 1)],
+    )
+
+
+def test_messages_in_protobuf_come_to_gold_and_their_replay_needs_no_registry(
+    lake: Lake, registry: Registry, tmp_path: Path
+) -> None:
+    ids = registered_in_protobuf(registry)
+    gone = proto_record(ids, "d", 3, 2)
+    dump(tmp_path, 3, proto_record(ids, "c", 1, 1), proto_record(ids, "c", 2, 2), gone)
+    feed = feed_at(tmp_path, f"schemas: {{registry: {registry.url}}}")
+    run(lake, feed)
+    assert quarantined(lake) == []
+    assert rows(lake) == [(1, "2026-03-01", "1.00")]
+    serialized = "?format=serialized"
+    assert registry.asked == [
+        *("/schemas/ids/2", f"/schemas/ids/2{serialized}"),
+        *("/schemas/ids/3", f"/schemas/ids/3{serialized}"),
+        f"/subjects/cents/versions/1{serialized}",
+    ]
+    registry.broken = 500
+    dump(tmp_path, 4, proto_record(ids, "c", 9, 4))
+    run(lake, feed)
+    assert [one[0] for one in rows(lake)] == [1, 4]
+
+
+def test_a_registry_that_has_text_alone_is_an_error_that_names_it_and_a_folder_serves(
+    lake: Lake, registry: Registry, tmp_path: Path
+) -> None:
+    ids = registered_in_protobuf(registry)
+    registry.serializes = False
+    dump(tmp_path, 3, proto_record(ids, "c", 1, 1))
+    for place in (registry.url, f"{registry.url}/apis/registry/v3"):
+        feed = feed_at(tmp_path, f"schemas: {{registry: {place}}}")
+        with pytest.raises(UnreadableLanding) as refused:
+            run(lake, feed)
+        text = str(refused.value)
+        assert f"cannot read the schema registry {place}: asked for /" in text
+        assert "/2" in text
+        assert "it answers with the text of a .proto file" in text
+        assert "protoc --include_imports --descriptor_set_out=<id>.desc" in text
+        assert quarantined(lake) == []
+    folder = tmp_path / "feeds" / "schemas"
+    folder.mkdir()
+    (folder / "2.desc").write_bytes(protobuf.file_set(PROTO_KEY))
+    (folder / "3.desc").write_bytes(protobuf.file_set(PROTO_VALUE))
+    feed = feed_at(tmp_path, "schemas: {folder: ./schemas}")
+    with pytest.raises(UnreadableLanding, match=r"3\.desc.*shared\.Cents.*--include_imports"):
+        run(lake, feed)
+    (folder / "3.desc").write_bytes(protobuf.file_set(*FILES))
+    run(lake, feed)
+    assert rows(lake) == [(1, "2026-03-01", "1.00")]
 
 
 @pytest.mark.parametrize("executor", ["auto", SPARK])

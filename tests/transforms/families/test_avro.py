@@ -29,7 +29,8 @@ from tests.support.avro_messages import (
 from tests.support.decoded import decoded, records_of
 from tests.support.onboarded import onboarded
 from transforms.event import Event
-from transforms.families.connect.avro import AvroSchema, Unusable
+from transforms.families.connect.avro import AvroSchema
+from transforms.families.connect.scalars import Unusable
 from transforms.feed.feed import Feed, RegisteredSchema, Schemas, Table
 from transforms.formats import FORMATS
 from transforms.json_values import MalformedJson
@@ -276,7 +277,7 @@ def test_deletes_tombstones_and_keys_are_those_of_the_json_converter() -> None:
 
 
 def test_json_schemas_wire_format_is_json_behind_the_id() -> None:
-    known = {"2": RegisteredSchema("JSON", "{}"), "3": RegisteredSchema("PROTOBUF", "message A {}")}
+    known = {"2": RegisteredSchema("JSON", "{}"), "3": RegisteredSchema("THRIFT", "struct A {}")}
     body = json.dumps(VALUE).encode()
     event = event_of(feed_with(known), b"\x00\x00\x00\x00\x02" + body)
     assert (event.fault, event.after) == (None, {"id": "1", "n": "rex"})
@@ -284,7 +285,7 @@ def test_json_schemas_wire_format_is_json_behind_the_id() -> None:
     assert other.fault is not None
     assert other.fault == (
         "no_schema",
-        f"schema id 3 of {REGISTRY} is PROTOBUF: Avro and JSON Schema are read",
+        f"schema id 3 of {REGISTRY} is THRIFT: Avro, JSON Schema and Protobuf are read",
     )
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+from assets.control.schemas import asked_for
 from orchestration.feeds.load import load_feed
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
@@ -94,19 +95,18 @@ TABLES = {
 
 
 def feed(format_name: str) -> Feed:
-    """What the cases of a format are read with: ``tests/cases/<format>/feed/golden.yaml``, else ``TABLES``."""
+    """What the cases of a format are read with: ``tests/cases/<format>/feed/golden.yaml``, else ``TABLES``.
+
+    Schemas that records name by id are in a folder beside that file.
+    """
     file = CASES / format_name / "feed" / "golden.yaml"
     if not file.exists():
         return Feed("golden", format_name, "/nowhere", tables=TABLES)
     found = load_feed(file)
     if found.schemas is None:
         return found
-    folder = Path(found.schemas.place)
-    known = {
-        one.stem: RegisteredSchema("AVRO" if one.suffix == ".avsc" else "JSON", one.read_text())
-        for one in folder.iterdir()
-    }
-    return replace(found, schemas=replace(found.schemas, known=known))
+    ids = [one.stem for one in Path(found.schemas.place).iterdir()]
+    return replace(found, schemas=replace(found.schemas, known=asked_for(found, ids)))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ OTHER_IN_A_TOPIC = {
     # A file may begin and end in the middle of a commit, and a topic does not.
     "dgraph/commit_across_files",
     # How tools print bytes in a dump.
-    "dgraph/keys_of_kafka",
+    *("dgraph/keys_of_kafka", "debezium/messages_in_protobuf"),
     # What a cloud wraps and gives no offset is no line of a dump.
     "tigergraph/wrapped_by_clouds_and_tools",
 }

@@ -10,31 +10,29 @@ Vendors: Apache Avro, "Specification"; Confluent, AvroData.java (``connect.name`
 
 from __future__ import annotations
 
-import base64
-import math
 import struct
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import count
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import fastavro
 from fastavro.schema import SchemaParseException, UnknownType
 
 from transforms import json_values
-from transforms.column_types.numbers import TooLong, decimal_text
+from transforms.families.connect.scalars import (
+    Convert,
+    Unusable,
+    base64_text,
+    decimal_number,
+    float32,
+    float64,
+)
 from transforms.families.connect.schemas import CONNECT, DECIMAL, TIME
 from transforms.families.whole_numbers import whole
 from transforms.fault import shown
-from transforms.json_values import MalformedJson, Number
-
-
-class Unusable(ValueError):
-    """A schema that nothing can be read by: the message says why, as the end of a sentence."""
-
-
-Convert: TypeAlias = Callable[[Any], Any]
+from transforms.json_values import MalformedJson
 
 
 class _Part(NamedTuple):
@@ -387,16 +385,16 @@ def _of_plain(kind: str, schema: Mapping[str, Any]) -> _Part:
     name = connect.get("name")
     convert: Convert | None = None
     if kind in ("bytes", "fixed"):
-        convert = _base64
+        convert = base64_text
         if name == DECIMAL:
             connect["parameters"] = parameters = _decimal_parameters(schema, connect)
             convert = _decimal(whole(parameters["scale"]) or 0)
         elif kind == "fixed" and logical == "uuid" and schema.get("size") == _UUID_BYTES:
             connect["type"], convert = "string", _uuid
     elif kind == "float":
-        convert = _float32
+        convert = float32
     elif kind == "double":
-        convert = _float64
+        convert = float64
     given = _GIVEN.get(kind)
     return _Part(kind, connect, convert, given, kind == "null", kind != "null")
 
@@ -415,48 +413,12 @@ def _decimal_parameters(schema: Mapping[str, Any], connect: Mapping[str, Any]) -
 # From fastavro's values to those of JSON.
 
 
-def _base64(value: bytes) -> str:
-    return base64.b64encode(value).decode()
-
-
 def _uuid(value: bytes) -> str:
     return str(uuid.UUID(bytes=value))
 
 
 def _decimal(scale: int) -> Convert:
-    """As the JSON converter does with ``decimal.format=NUMERIC``: a number, which nobody can take for base64."""
-
-    def convert(value: bytes) -> str:
-        try:
-            text = decimal_text(value, scale) if value else None
-        except TooLong:
-            text = None
-        return _base64(value) if text is None else Number(text)
-
-    return convert
-
-
-def _float64(value: float) -> str:
-    return Number(repr(value)) if math.isfinite(value) else _not_finite(value)
-
-
-def _float32(value: float) -> str:
-    """The shortest digits that are this number among those of 32 bits, as Java writes it."""
-    if not math.isfinite(value):
-        return _not_finite(value)
-    packed = struct.pack("<f", value)
-    for digits in (6, 7, 8):
-        text = f"{value:.{digits}g}"
-        try:
-            if struct.pack("<f", float(text)) == packed:
-                return Number(repr(float(text)))
-        except OverflowError:  # rounded up, it is more than 32 bits hold
-            continue
-    return Number(repr(float(f"{value:.9g}")))
-
-
-def _not_finite(value: float) -> str:
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return lambda value: decimal_number(value, scale)
 
 
 def _fields_by(converts: Mapping[str, Convert]) -> Convert:
@@ -544,7 +506,7 @@ def _unwrapped(value: Any) -> Any:
         ((name, inner),) = value.items()
         if name == "bytes" and type(inner) is str:
             try:
-                return _base64(inner.encode("latin-1"))
+                return base64_text(inner.encode("latin-1"))
             except UnicodeEncodeError:
                 return inner
         if name in _WRAPPERS or "." in name:

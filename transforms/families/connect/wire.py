@@ -1,9 +1,10 @@
 """Messages that are not JSON themselves: a schema's id and then its bytes, as converters with a registry write them.
 
 Confluent's wire format is a zero byte, the id in four bytes, and the value, which is Avro's, or JSON where the schema
-is JSON Schema; Karapace's and Apicurio's converters write the same. Apicurio's older default has an id of eight bytes:
-no registry gives an id 0, so that four zeros are the upper half of such a one. An id may also stand in a header.
-Records of Avro container files have their schema with them.
+is JSON Schema, or Protobuf's behind the indexes of its message; Karapace's and Apicurio's converters write the same.
+Apicurio's older default has an id of eight bytes: no registry gives an id 0, so that four zeros are the upper half of
+such a one. An id may also stand in a header, with the indexes. Records of Avro container files have their schema with
+them.
 
 Vendors: Confluent, "Wire format" of its Schema Registry, and HeaderSchemaIdSerializer; Apicurio Registry,
 "Configuring Kafka serializers/deserializers" (``apicurio.value.globalId``); Karapace, README.
@@ -12,12 +13,14 @@ Vendors: Confluent, "Wire format" of its Schema Registry, and HeaderSchemaIdSeri
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from transforms import json_values
-from transforms.families.connect.avro import AvroSchema, Unusable
+from transforms.families.connect.avro import AvroSchema
 from transforms.families.connect.json_schema import connect_schema
+from transforms.families.connect.protobuf import ProtobufSchema
+from transforms.families.connect.scalars import Unusable
 from transforms.families.kafka_records import KafkaMessage, bare_message, kafka_message, take_name
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
@@ -27,9 +30,11 @@ from transforms.records import avro_containers
 
 AVRO: Final = "AVRO"
 JSON: Final = "JSON"
+PROTOBUF: Final = "PROTOBUF"
 
 NO_SCHEMA: Final = "no_schema"
 MALFORMED: Final = "malformed_avro"
+MALFORMED_PROTOBUF: Final = "malformed_protobuf"
 
 _MAGIC: Final = b"\x00"
 _GUID: Final = b"\x01"
@@ -37,17 +42,19 @@ _CONFLUENT: Final = "__{}_schema_id"
 _APICURIO: Final = {"apicurio.{}.globalId": "globalId", "apicurio.{}.contentId": "contentId"}
 
 
-_Usable: TypeAlias = AvroSchema | dict[str, Any] | None
+_Usable: TypeAlias = AvroSchema | ProtobufSchema | dict[str, Any] | None
 
 
 class Located(NamedTuple):
     """A part of a message in the wire format: the schema's id, and the bytes that it is for.
 
     ``id`` is a number, ``globalId/7`` or ``contentId/7`` where Apicurio's header says which it is, or ``guid/…``.
+    ``indexes``: which message of a schema in Protobuf it is, where the header says that, too.
     """
 
     id: str
     body: bytes
+    indexes: bytes | None = None
 
 
 def located(
@@ -58,7 +65,7 @@ def located(
         return None
     for name, value in headers or ():
         if value is not None and (named := _id_in_header(name, value, part)) is not None:
-            return Located(named, data)
+            return Located(named[0], data, named[1])
     if data[:1] != _MAGIC:
         return None
     for end in (5, 9):
@@ -68,15 +75,16 @@ def located(
     return None
 
 
-def _id_in_header(name: str, value: bytes, part: str) -> str | None:
+def _id_in_header(name: str, value: bytes, part: str) -> tuple[str, bytes | None] | None:
+    """The id, and the bytes behind it if there are any."""
     if name == _CONFLUENT.format(part):
-        if value[:1] == _MAGIC and len(value) == 5:
-            return str(int.from_bytes(value[1:], "big"))
-        if value[:1] == _GUID and len(value) == 17:
-            return f"guid/{uuid.UUID(bytes=value[1:])}"
+        if value[:1] == _MAGIC and len(value) >= 5:
+            return str(int.from_bytes(value[1:5], "big")), value[5:] or None
+        if value[:1] == _GUID and len(value) >= 17:
+            return f"guid/{uuid.UUID(bytes=value[1:17])}", value[17:] or None
     for known, kind in _APICURIO.items():
         if name == known.format(part) and len(value) == 8:
-            return f"{kind}/{int.from_bytes(value, 'big')}"
+            return f"{kind}/{int.from_bytes(value, 'big')}", None
     return None
 
 
@@ -130,7 +138,9 @@ class MessageReader:
         schema = self._of_containers.get(text)
         if schema is None:
             # One schema is in all records of a file; whoever writes others does not fill the memory.
-            schema = self._of_containers[text] = _compiled("the container's schema", text, ())
+            schema = self._of_containers[text] = _usable(
+                "the container's schema", lambda: AvroSchema(text)
+            )
             if len(self._of_containers) > _MOST:
                 self._of_containers = {text: schema}
         if isinstance(schema, Fault):
@@ -152,15 +162,15 @@ class MessageReader:
                 return
             message.refusal = Fault(
                 NO_SCHEMA,
-                "the record is in the wire format of a schema registry (Avro by Confluent's AvroConverter, for one):"
-                f" schema id {part.id}. The feed does not say where its schemas are: add"
+                "the record is in the wire format of a schema registry (Avro or Protobuf by Confluent's converters,"
+                f" for one): schema id {part.id}. The feed does not say where its schemas are: add"
                 " `schemas: {registry: http://host:8081}`, or `schemas: {folder: ./schemas}`, to the feed file",
             )
             return
         try:
             message.take_document(self._document(part))
         except MalformedJson as why:
-            message.refusal = Fault(MALFORMED, f"the value, by schema id {part.id}: {why}")
+            message.refusal = self._malformed("value", part, why)
         except _NoSchema as why:
             message.refusal = why.fault
 
@@ -168,9 +178,14 @@ class MessageReader:
         try:
             message.take_key_document(self._document(part))
         except MalformedJson as why:
-            message.key_refusal = Fault(MALFORMED, f"the key, by schema id {part.id}: {why}")
+            message.key_refusal = self._malformed("key", part, why)
         except _NoSchema as why:
             message.key_refusal = why.fault
+
+    def _malformed(self, what: str, part: Located, why: MalformedJson) -> Fault:
+        is_protobuf = isinstance(self._registered.get(part.id), ProtobufSchema)
+        reason = MALFORMED_PROTOBUF if is_protobuf else MALFORMED
+        return Fault(reason, f"the {what}, by schema id {part.id}: {why}")
 
     def _document(self, part: Located) -> object:
         """The JSON document of a key or a value."""
@@ -183,11 +198,13 @@ class MessageReader:
             raise _NoSchema(known)
         if isinstance(known, AvroSchema):
             return known.read(part.body)
+        if isinstance(known, ProtobufSchema):
+            return known.read(part.body, part.indexes)
         document = json_values.read(part.body)
         return document if known is None else {"schema": known, "payload": document}
 
     def _schema(self, name: str) -> _Usable | Fault:
-        """The schema of an id: Avro's, or Kafka Connect's for the JSON that follows; None for JSON alone."""
+        """The schema of an id: Avro's, Protobuf's, or Kafka Connect's for the JSON behind it; None for JSON alone."""
         schemas = self._feed.schemas
         assert schemas is not None  # asked before
         found = schemas.known.get(name)
@@ -199,12 +216,14 @@ class MessageReader:
             )
         if found.kind == JSON:
             return connect_schema(found.text)
-        if found.kind != AVRO:
-            return Fault(
-                NO_SCHEMA,
-                f"schema id {name} of {schemas.place} is {shown(found.kind)}: Avro and JSON Schema are read",
-            )
-        return _compiled(f"schema id {name} of {schemas.place}", found.text, found.references)
+        of = f"schema id {name} of {schemas.place}"
+        if found.kind == PROTOBUF:
+            return _usable(of, lambda: ProtobufSchema(found.text))
+        if found.kind == AVRO:
+            return _usable(of, lambda: AvroSchema(found.text, found.references))
+        return Fault(
+            NO_SCHEMA, f"{of} is {shown(found.kind)}: Avro, JSON Schema and Protobuf are read"
+        )
 
 
 _UNREAD: Final = Fault("", "")
@@ -219,8 +238,11 @@ class _NoSchema(Exception):
         super().__init__(fault.detail)
 
 
-def _compiled(of: str, text: str, references: Sequence[str]) -> AvroSchema | Fault:
+_S = TypeVar("_S")
+
+
+def _usable(of: str, read: Callable[[], _S]) -> _S | Fault:
     try:
-        return AvroSchema(text, references)
+        return read()
     except Unusable as why:
         return Fault(NO_SCHEMA, f"{of} cannot be used: {why}")

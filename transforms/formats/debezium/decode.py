@@ -378,7 +378,7 @@ _BARE_ROWS: Final = (
 )
 
 
-_WIRE_FORMAT: Final = "a zero byte and a schema's id, as converters with a schema registry write them, of Avro for one"
+_WIRE_FORMAT: Final = "a zero byte and a schema's id, as converters with a schema registry write them, of Avro or Protobuf"
 
 
 def _names_schema(envelope: Envelope) -> bool:
