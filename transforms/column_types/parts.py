@@ -125,7 +125,7 @@ def said_of(
 class Adapted(ColumnType):
     """A simple type within others, of which the feed file says more."""
 
-    plain: ColumnType
+    simple: ColumnType
     encoding: str | None
     out_of_range: OutOfRange
 
@@ -136,10 +136,10 @@ class Adapted(ColumnType):
         def judge(value: str | bytes) -> str | None:
             text = value if isinstance(value, str) else value.decode("utf-8", "replace")
             encoding = self.encoding
-            own = self.plain.key_judge if encoding is None else _judge(self.plain, encoding)
+            own = self.simple.key_judge if encoding is None else _judge(self.simple, encoding)
             found = own(text)
             if found is None and self.out_of_range == "clamp":
-                found = _end(text, self.plain.name, encoding)
+                found = _end(text, self.simple.name, encoding)
             return found
 
         return judge
@@ -150,21 +150,23 @@ class Adapted(ColumnType):
             return self._as_written(part)
         except Unfit:
             text = as_text(part)
-            if self.out_of_range == "clamp" and (end := _end(text, self.plain.name, self.encoding)):
-                return self.plain.json_text(end)
+            if self.out_of_range == "clamp" and (
+                end := _end(text, self.simple.name, self.encoding)
+            ):
+                return self.simple.json_text(end)
             if (
                 self.out_of_range == "null"
-                and side_of(text, self.plain.name, self.encoding) is not None
+                and side_of(text, self.simple.name, self.encoding) is not None
             ):
                 return "null"
             raise
 
     def _as_written(self, part: Any) -> str:
         # A number of JSON is itself, and no base64.
-        is_number = isinstance(self.plain, DecimalNumber) and type(part) in (int, Number)
+        is_number = isinstance(self.simple, DecimalNumber) and type(part) in (int, Number)
         if self.encoding is None or is_number:
-            return self.plain.json_text(part)
-        return self.plain.json_text(judged(as_text(part), _judge(self.plain, self.encoding)))
+            return self.simple.json_text(part)
+        return self.simple.json_text(judged(as_text(part), _judge(self.simple, self.encoding)))
 
 
 def _judge(kind: ColumnType, encoding: str) -> Judge:
@@ -187,7 +189,7 @@ def adapted(column: str, type_name: str, said: Said) -> ColumnType:
             return kind
         return Adapted(
             *(kind.name, kind.arrow, kind.judge),
-            plain=kind,
+            simple=kind,
             encoding=encoding,
             out_of_range=policy,
         )

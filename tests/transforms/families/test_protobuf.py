@@ -409,11 +409,6 @@ def test_an_import_for_options_alone_need_not_be_there() -> None:
     assert ProtobufSchema(registered(schema).text).read(b"\x00")["payload"] == {"a": 0}
 
 
-def chain(length: int) -> Any:
-    links = [message(f"M{n}", a=f"M{n + 1}") for n in range(length)]
-    return file("p", *links, message(f"M{length}", a="int32"))
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -436,6 +431,13 @@ def test_a_schema_that_nothing_can_be_read_by_says_why(text: str, why: str) -> N
 
 
 def test_messages_that_are_nested_without_end_are_a_fault() -> None:
-    event = event_of(feed_with({"2": registered(chain(3_000))}), wired(2, b""))
+    links = [message(f"M{n}", a=f"M{n + 1}") for n in range(3_000)]
+    schema = registered(file("p", *links, message("M3000", a="int32")))
+    event = event_of(feed_with({"2": schema}), wired(2, b""))
     assert event.fault is not None
     assert event.fault.detail.endswith("the message p.M0 is nested too deeply")
+    read = ProtobufSchema(schema.text).read
+    with pytest.raises(MalformedJson):
+        read(b"\x00")
+    # Message 2999 has the last one within it.
+    assert read(b"\x02\xee\x2e\x0a\x00")["payload"] == {"a": {"a": 0}}

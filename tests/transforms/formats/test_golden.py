@@ -27,7 +27,7 @@ from assets.control.schemas import asked_for
 from orchestration.feeds.load import load_feed
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed.feed import CsvDialect, Feed, RegisteredSchema, Table
+from transforms.feed.feed import CsvDialect, Feed, Table
 from transforms.formats import FORMATS
 
 CASES = Path(__file__).resolve().parents[2] / "cases"

@@ -90,14 +90,13 @@ class ProtobufSchema:
         Unusable: Nothing can be read by it.
     """
 
-    __slots__ = ("_compiler", "_file", "_messages")
+    __slots__ = ("_file", "_messages")
 
     def __init__(self, text: str) -> None:
         files = _files_in(text)
         pool = DescriptorPool()
         _add_all(pool, files)
         self._file = pool.FindFileByName(files[-1].name)
-        self._compiler = _Compiler()
         self._messages: dict[tuple[int, ...], _Root] = {}
 
     def read(self, data: bytes, indexes: bytes | None = None) -> dict[str, Any]:
@@ -109,7 +108,7 @@ class ProtobufSchema:
         which, start = _indexes_in(data if indexes is None else indexes)
         root = self._messages.get(which)
         if root is None:
-            root = self._messages[which] = _Root(self._message(which), self._compiler)
+            root = self._messages[which] = _Root(self._message(which))
         return root.read(data[start:] if indexes is None else data)
 
     def _message(self, which: tuple[int, ...]) -> Descriptor:
@@ -163,9 +162,9 @@ class _Root:
 
     __slots__ = ("_class", "_convert", "_schema")
 
-    def __init__(self, message: Descriptor, compiler: _Compiler) -> None:
+    def __init__(self, message: Descriptor) -> None:
         try:
-            described, self._convert = compiler.of_message(message)
+            described, self._convert = _Compiler().of_message(message)
         except RecursionError:
             raise MalformedJson(f"the message {message.full_name} is nested too deeply") from None
         self._schema = {**described, "optional": False}
@@ -175,7 +174,14 @@ class _Root:
         name = self._class.DESCRIPTOR.full_name
         try:
             message = self._class.FromString(data)
-            _refuse_unknown(message)
+            size = message.ByteSize()
+            message.DiscardUnknownFields()
+            if message.ByteSize() != size:
+                # It is a value that would be lost.
+                unknown = next(_unknown_in(self._class.FromString(data)), "a field")
+                raise MalformedJson(
+                    f"{unknown} is not in the schema: another one wrote the message"
+                )
             return {"schema": self._schema, "payload": self._convert(message)}
         except (DecodeError, ValueError, RecursionError) as why:
             if isinstance(why, MalformedJson):
@@ -185,18 +191,8 @@ class _Root:
             ) from None
 
 
-def _refuse_unknown(message: Message) -> None:
-    """A field that the schema does not have is a value that would be lost, and shows that another one wrote it."""
-    size = message.ByteSize()
-    unknown = next(_unknown_in(message), None) if size else None
-    message.DiscardUnknownFields()  # looks everywhere, and quickly
-    if message.ByteSize() != size:
-        raise MalformedJson(
-            f"{unknown or 'a field'} is not in the schema: the message was written by another one"
-        )
-
-
 def _unknown_in(message: Message) -> Iterator[str]:
+    """The fields that the schema does not have, but for those in maps."""
     for one in UnknownFieldSet(message):
         yield f"field {one.field_number} of {message.DESCRIPTOR.full_name}"
     for field, value in message.ListFields():
@@ -218,16 +214,16 @@ class _Compiler:
         if of_its_own is not None and _has_fields(message, of_its_own[0]):
             return of_its_own[1:]
         if message.full_name in _WRAPPERS and _is_wrapper(message):
-            described, convert = self._of_one(message.fields_by_name["value"])
+            inner, of_inner = self._of_one(message.fields_by_name["value"])
             return (
-                described,
-                lambda wrapper: wrapper.value if convert is None else convert(wrapper.value),
+                inner,
+                lambda wrapper: wrapper.value if of_inner is None else of_inner(wrapper.value),
             )
         known = self._known.get(message.full_name)
         if known is not None:
             return known
         reader = _Fields()
-        described = {"type": "struct", "name": _name_of(message)}
+        described: dict[str, Any] = {"type": "struct", "name": _name_of(message)}
         self._known[message.full_name] = described, reader.read
         fields = []
         for field in message.fields:
@@ -261,16 +257,17 @@ class _Compiler:
     def _of_one(self, field: FieldDescriptor) -> tuple[dict[str, Any], Convert | None]:
         """A value of a field, which may be one of several."""
         if field.message_type is not None:
-            described, convert = self.of_message(field.message_type)
+            described, of_message = self.of_message(field.message_type)
             parameters = _parameters_of(field) if described.get("name") == DECIMAL else {}
-            return ({**described, "parameters": parameters} if parameters else described), convert
+            described = {**described, "parameters": parameters} if parameters else described
+            return described, of_message
         if field.enum_type is not None:
             return {"type": "string", "name": field.enum_type.full_name}, _symbol(field.enum_type)
         if field.type in _WITHOUT_SIGN:
             return dict(_OF_20_DIGITS), None
-        kind, convert = _PLAIN[field.type]
+        kind, of_kind = _PLAIN[field.type]
         smaller = _meta_of(field).get("connect.type") if kind == "int32" else None
-        return {"type": smaller if smaller in ("int8", "int16") else kind}, convert
+        return {"type": smaller if smaller in ("int8", "int16") else kind}, of_kind
 
 
 class _Fields:

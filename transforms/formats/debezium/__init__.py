@@ -58,6 +58,6 @@ FORMAT = SourceFormat(
         "columns that an update of YugabyteDB did not change, where a transform has made nulls of them or left them out"
         " (PGCompatible or YBExtractNewRecordState, with the replica identity CHANGE); its deletes, with NOTHING.",
         "deletes, where ExtractNewRecordState is set to drop them (`delete.tombstone.handling.mode: drop`).",
-        "null from a zero or an empty text, in Protobuf whose converter writes neither optional fields nor wrappers.",
+        "whether a zero or an empty text was null, in Protobuf whose converter writes no optional fields or wrappers.",
     ),
 )

@@ -32,7 +32,7 @@ EXPIRES: Final = EventWarning(
     "values_do_not_expire",
     "No value is written with a time at which its source drops it.",
     "Cassandra drops a value with a time to live when that time is over, and sends nothing: gold keeps it. Take a new"
-    " snapshot from time to time, or compare by `weir reconcile`.",
+    " snapshot from time to time.",
 )
 
 _VALUE, _SET, _DELETED_AT = "value", "set", "deletion_ts"
