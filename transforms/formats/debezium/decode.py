@@ -378,7 +378,9 @@ _BARE_ROWS: Final = (
 )
 
 
-_WIRE_FORMAT: Final = "a zero byte and a schema's id, as converters with a schema registry write them, of Avro or Protobuf"
+_WIRE_FORMAT: Final = (
+    "a zero byte and a schema's id, as a registry's converters of Avro or Protobuf write them"
+)
 
 
 def _names_schema(envelope: Envelope) -> bool:
