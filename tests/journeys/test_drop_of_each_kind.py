@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TypeAlias
@@ -41,6 +42,10 @@ ADDED = {
         "schemas: {{folder: {schemas}}}",
     ),
     "json_schema_in_the_wire_format": (
+        r"# schemas:.*\n#   registry: .*",
+        "schemas: {{folder: {schemas}}}",
+    ),
+    "messages_in_protobuf": (
         r"# schemas:.*\n#   registry: .*",
         "schemas: {{folder: {schemas}}}",
     ),
@@ -179,14 +184,17 @@ def values_of(rows: Sequence[dict[str, object]], others: Sequence[dict[str, obje
 
 
 def plain(value: object) -> str:
-    """A value as text, however its type prints it: a text that is a number, and a moment with or without a zone."""
+    """A value as text, however its type prints it: a list as JSON, a number, and a moment with or without a zone."""
+    if isinstance(value, list):
+        return json.dumps(value, separators=(",", ":"))
     if isinstance(value, bool):
         value = int(value)
     text = str(value)
     with contextlib.suppress(InvalidOperation):
         return f"{Decimal(text).normalize():f}"
-    moment = re.fullmatch(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(?:Z|\+00:00)?", text)
-    if moment is None:
+    if re.match(r"\d{4}-\d\d-\d\d[T ]\d\d:", text) is None:
         return text
-    fraction = (moment[3] or "").rstrip("0").rstrip(".")
-    return f"{moment[1]} {moment[2]}{fraction}"
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return moment.isoformat(sep=" ")

@@ -74,6 +74,14 @@ JSON_SCHEMA: Final = Envelope(
     rb'"value": ?"AAAA[A-Za-z0-9+/]{3}7',
     _WIRE,
 )
+PROTOBUF: Final = Envelope(
+    "Protobuf by a registry",
+    "Protobuf",
+    _CONNECT,
+    # The sixth byte says that the message is the schema's first.
+    rb'"value": ?"AAAA[A-Za-z0-9+/]{3}A',
+    _WIRE,
+)
 CONTAINER: Final = Envelope("Avro container files", "Avro files", _CONNECT, b"^Obj\x01", _OF_FILES)
 AVROS_JSON: Final = Envelope(
     "Avro's own JSON",
@@ -92,6 +100,20 @@ MATERIALIZE: Final = Envelope(
 )
 MONGODB: Final = Envelope("documents of MongoDB", "MongoDB", _DEBEZIUM, rb"\$oid")
 CASSANDRA: Final = Envelope("cells of Cassandra", "Cassandra", _DEBEZIUM, b'"deletion_ts"')
+YUGABYTEDB: Final = Envelope(
+    "cells of YugabyteDB",
+    "YugabyteDB's connectors",
+    _DEBEZIUM,
+    rb'"value": ?[^{}]+, ?"set": ?(?:true|false)\}',
+    ((FILES, "its connector writes topics; a plain file of values has no golden case"),),
+)
+RISINGWAVE: Final = Envelope(
+    "RisingWave's sinks",
+    "RisingWave",
+    _DEBEZIUM,
+    b'"RisingWave\\.',
+    ((FILES, "it writes topics; a plain file of values has no golden case"),),
+)
 WRAPPINGS: Final = (
     _wrapping("Lambda's event of MSK", b'"aws:kafka"'),
     _wrapping("Lambda's event of Kinesis", b'"kinesis"'),
@@ -107,8 +129,8 @@ WRAPPINGS: Final = (
     ),
 )
 ENVELOPES: Final = (
-    *(PLAIN, SCHEMA, CSV, NATIVE, EXPORT, ROWS, AVRO, JSON_SCHEMA, CONTAINER, AVROS_JSON),
-    *(CLOUD_EVENTS, MATERIALIZE, MONGODB, CASSANDRA, *WRAPPINGS),
+    *(PLAIN, SCHEMA, CSV, NATIVE, EXPORT, ROWS, AVRO, JSON_SCHEMA, PROTOBUF, CONTAINER, AVROS_JSON),
+    *(CLOUD_EVENTS, MATERIALIZE, MONGODB, CASSANDRA, YUGABYTEDB, RISINGWAVE, *WRAPPINGS),
 )
 
 
@@ -159,6 +181,7 @@ CELLS: Final = (
     ),
     _both("debezium", AVRO, "avro_in_the_wire_format"),
     _both("debezium", JSON_SCHEMA, "json_schema_in_the_wire_format"),
+    _both("debezium", PROTOBUF, "messages_in_protobuf"),
     Cell("debezium", CONTAINER, "avro_container_of_a_sink"),
     Cell("debezium", AVROS_JSON, "avros_own_json_is_taken_out_of_its_unions"),
     _both("debezium", CLOUD_EVENTS, "cloud_events", f"cloud_events_{_WITHOUT_KEYS}"),
@@ -170,6 +193,8 @@ CELLS: Final = (
         "cassandra_orders_by_the_time_of_the_write",
         f"cassandra_{_WITHOUT_KEYS}",
     ),
+    _both("debezium", YUGABYTEDB, "yboutput_with_replica_identity_change"),
+    _both("debezium", RISINGWAVE, "risingwave_sends_no_connector"),
     *_wrappings("debezium", "wrapped_by_clouds", kcat="kcat_dump", rpk="dumps_of_other_tools"),
     Cell("yugabyte", PLAIN, "insert"),
     Cell("yugabyte_xcluster", PLAIN, "insert"),
