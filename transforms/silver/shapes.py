@@ -82,7 +82,7 @@ class ShapedRows:
         # The events of those that the format could not read by its shape.
         decoded: dict[int, Sequence[Event]] = {}
         for record in records:
-            said = None if self._read is None else self._read(record)
+            said = self._said(record)
             if said is None:
                 events = self._decode(record)
                 said = self._shapes.shaped(events)
@@ -104,6 +104,16 @@ class ShapedRows:
                 made += model.batches(taken, [one for one in judged if one], self._shards)
                 model.collect(taken, collected)
         return made, rest
+
+    def _said(self, record: BronzeRecord) -> Shaped | None:
+        """What the format reads of a record by its shape."""
+        if self._read is None:
+            return None
+        try:
+            return self._read(record)
+        except Exception:
+            # The long way says what is wrong with it, and where it is.
+            return None
 
     def _model(self, shape: Shape, members: Sequence[Member]) -> Model | None:
         """What records of a shape become; None where the first of these do not show it."""

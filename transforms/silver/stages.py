@@ -90,7 +90,8 @@ class DecodeRows:
         with with_clear_errors(feed):
             for records in bounded(feed, batches):
                 collected = snapshots.Collected()
-                made, rest = shaped(records, collected)
+                with naming_record(reading_of(feed, records[0])):
+                    made, rest = shaped(records, collected)
                 yield from made
                 rows = _rows(feed, rest, conform, collected)
                 rows += collected.rows(records[0])

@@ -216,7 +216,7 @@ def test_a_record_too_large_for_memory_and_an_unforeseen_error_are_reported_with
         "ZeroDivisionError: integer division": lambda: 1 // 0,
     }
     for message, happen in faults.items():
-        spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, happen))
+        spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, happen), shapes=None)
         for way in WAYS:
             lake = lake.by(way)
             place = rf"^feed zoo: reading stopped at {FOLDER}/a\.json, line 2: {message}"
@@ -262,7 +262,7 @@ def test_a_worker_killed_while_it_decodes_leaves_nothing_and_the_next_run_has_al
             was_killed.touch()
             os.kill(os.getpid(), signal.SIGKILL)
 
-    spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, kill))
+    spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, kill), shapes=None)
     lake = lake.by(SPARK)
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
         derive.derive(lake, feed, [WINDOW])
