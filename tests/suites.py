@@ -22,7 +22,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/recordings": 90,
     "tests/journeys/test_airflow.py": 200,
     "tests/journeys/test_dbt.py": 100,
-    "tests/journeys/test_drop_of_each_kind.py": 150,
+    "tests/journeys/test_drop_of_each_kind.py": 200,
     "tests/orchestration/cli/sql/test_same_answers.py"
     "::test_drawn_questions_have_the_answers_that_spark_gives": 200,
     # The daemon and each message.
