@@ -20,7 +20,7 @@ from transforms.record import DEFAULT_LIMITS, Limits, Record
 from transforms.records.avro_containers import MAGIC as AVRO
 from transforms.records.compression import inflate, too_large, with_damage
 from transforms.records.encoding import to_utf8, with_undecodable
-from transforms.source_format import Split
+from transforms.source_format import SourceFormat
 from transforms.task_errors import Reading, naming_record
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
@@ -38,11 +38,9 @@ def read_objects(
     limits: Limits = DEFAULT_LIMITS,
 ) -> DataFrame:
     """One row per record of these objects (see ``layers.Bronze.spark``). Lazy: see ``read_parts``."""
-    parts, split = (
-        packed(objects, 2 * spark.sparkContext.defaultParallelism),
-        FORMATS[feed.format].split,
-    )
-    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), split, limits))
+    parts = packed(objects, 2 * spark.sparkContext.defaultParallelism)
+    source = FORMATS[feed.format]
+    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), source, limits))
 
 
 class _Larger(WeirError):
@@ -58,8 +56,8 @@ def read_in_process(
     """One row per record of these objects (``layers.Bronze.schema``), read in this process; None for Spark's work."""
     if not choice.decodes_in_process(_weight(objects)):
         return None
-    split, most = FORMATS[feed.format].split, choice.most_decoded
-    rows = rows_of(feed, split, limits, tuple(objects), most=most)
+    source, most = FORMATS[feed.format], choice.most_decoded
+    rows = rows_of(feed, source, limits, tuple(objects), most=most)
     try:
         return pa.Table.from_batches(
             batches(rows, layers.Bronze.spark), schema=layers.Bronze.schema
@@ -101,7 +99,7 @@ def _shared_out(
 
 def rows_of(
     feed: Feed,
-    split: Split,
+    source: SourceFormat,
     limits: Limits,
     objects: tuple[LandedObject, ...],
     most: int | None = None,
@@ -120,7 +118,7 @@ def rows_of(
             if most is not None and len(inflate(data, most, reads_avro=True)[0]) > most:
                 raise _Larger
             where = (one.window, one.name, generation)
-            for record in records_of(feed, one.name, data, split=split, limits=limits):
+            for record in records_of(feed, one.name, data, source=source, limits=limits):
                 reading.line = record.line
                 yield (
                     *(*where, record.line, record.byte_offset, record.header),
@@ -131,12 +129,17 @@ def rows_of(
 
 
 def records_of(
-    feed: Feed, object_name: str, data: bytes, *, split: Split, limits: Limits = DEFAULT_LIMITS
+    feed: Feed,
+    object_name: str,
+    data: bytes,
+    *,
+    source: SourceFormat,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Record]:
     """The records of one object as it was landed, decompressed and in UTF-8; one for an object too large."""
     if len(data) > limits.largest_object:
         return iter([too_large(data, limits)])
-    reads_avro = FORMATS[feed.format].schema_ids is not None
+    reads_avro = source.schema_ids is not None
     inflated, damage = inflate(data, limits.largest_object, object_name, reads_avro=reads_avro)
     if len(inflated) > limits.largest_object:
         return iter([too_large(data, limits)])
@@ -145,7 +148,7 @@ def records_of(
         text, encoding = to_utf8(inflated, feed.encoding, limits.largest_object)
     if len(text) > limits.largest_object:
         return iter([too_large(data, limits)])
-    records = split(text, feed, object_name, limits)
+    records = source.split(text, feed, object_name, limits)
     if encoding is not None:
         records = with_undecodable(records, encoding)
     return records if damage is None else with_damage(records, text, damage)

@@ -48,7 +48,7 @@ def read(landing: Path, largest_object: int = 1_000) -> list[tuple[object, ...]]
     """Name, line, offset, payload and defect of all rows, in the order of names."""
     given, limits = feed(landing), Limits(largest_object=largest_object, largest_record=100)
     objects = tuple(open_landing(given).list())
-    rows = rows_of(given, FORMATS[given.format].split, limits, objects)
+    rows = rows_of(given, FORMATS[given.format], limits, objects)
     return [(row[1], row[3], row[4], row[6], row[7]) for row in rows]
 
 
@@ -120,7 +120,8 @@ def test_an_unforeseen_error_names_feed_object_and_line(
 
     lay(tmp_path, "a.json", b"{}")
     objects = tuple(open_landing(feed(tmp_path)).list())
-    plan = _Plan(lambda part: rows_of(feed(tmp_path), broken, DEFAULT_LIMITS, part), [objects])
+    source = replace(FORMATS[feed(tmp_path).format], split=broken)
+    plan = _Plan(lambda part: rows_of(feed(tmp_path), source, DEFAULT_LIMITS, part), [objects])
     with pytest.raises(TaskFailed) as failure:
         list(RecordReader(plan, layers.Bronze.spark).read(TaskPart(objects)))
     # Spark carries the text of a task's error, and nothing else of it.

@@ -76,9 +76,9 @@ def cut(drawn: Drawn) -> Cut:
     rows: list[dict[str, object]] = []
     message_of_record: dict[SourceLocation, Record] = {}
     payloads: dict[SourceLocation, bytes] = {}
-    split = FORMATS[drawn.feed.format].split
+    source = FORMATS[drawn.feed.format]
     for (window, name), landed in drawn.objects.items():
-        found = list(records_of(drawn.feed, name, landed.data(), split=split))
+        found = list(records_of(drawn.feed, name, landed.data(), source=source))
         assert len(found) == len(landed.records), f"records of {name} in {window}"
         for one, record in zip(found, landed.records, strict=True):
             payload = one.payload.decode()

@@ -112,7 +112,7 @@ def bronze(feed: Feed, scenarios: Mapping[str, Scenario]) -> Iterator[dict[str, 
     """The records of all scenarios as bronze has them."""
     for window, scenario in scenarios.items():
         for name, data in sorted(scenario.drop.items()):
-            for one in records_of(feed, name, data, split=FORMATS[feed.format].split):
+            for one in records_of(feed, name, data, source=FORMATS[feed.format]):
                 yield {
                     **{"window": window, "object": name, "generation": "generation"},
                     **{"line": one.line, "byte_offset": one.byte_offset, "header": one.header},

@@ -39,7 +39,7 @@ before = peak()
 found = [
     (one.line, len(one.payload), one.defect)
     for one in records_of(
-        Feed("f", format_name, "/"), name, data, split=FORMATS[format_name].split, limits=limits
+        Feed("f", format_name, "/"), name, data, source=FORMATS[format_name], limits=limits
     )
 ]
 print(peak() - before)
