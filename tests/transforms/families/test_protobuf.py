@@ -7,7 +7,6 @@ import json
 import random
 import struct
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +29,10 @@ from tests.support.protobuf_messages import (
     wired,
     written,
 )
-from transforms.event import Event
+from tests.transforms.families.test_avro import event_of, feed_with
 from transforms.families.connect.protobuf import ProtobufSchema, descriptor_set
 from transforms.families.connect.scalars import Unusable
-from transforms.feed.feed import Feed, RegisteredSchema, Schemas
+from transforms.feed.feed import RegisteredSchema
 from transforms.formats import FORMATS
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
@@ -41,24 +40,6 @@ from transforms.record import BronzeRecord
 REGISTRY = "http://registry:8081"
 KEY = key_file("pets", id="int32")
 ENVELOPE = "shop.public.pets.Envelope"
-
-
-def feed_with(known: Mapping[str, RegisteredSchema]) -> Feed:
-    schemas = Schemas(REGISTRY, known)
-    return Feed("shop", "debezium", "kafka://broker/pets", schemas=schemas)
-
-
-def event_of(
-    feed: Feed,
-    value: bytes | None,
-    key: bytes | None = None,
-    headers: list[tuple[str, bytes | None]] | None = None,
-) -> Event:
-    place = ("w", "shop.public.pets/0", "id", 8, 7, None)
-    record = BronzeRecord(*place, value, None, 0, key, headers)
-    (event,) = FORMATS[feed.format].decoder(feed, {})(record)
-    assert isinstance(event, Event)
-    return event
 
 
 def column_of(kind: str, value: object, *nested: Any) -> tuple[object, str | None]:
