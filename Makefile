@@ -12,7 +12,7 @@ COMPILE := .lock-tool/bin/uv pip compile --quiet --universal --python-version 3.
 	--no-config --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
 # The tools that the bench and the tests run beside Weir, each in an environment of its own with a lock of its own.
-OTHERS := bench/others/delta_rs bench/others/dlt_merge bench/others/duckdb_merge tests/others/airflow tests/others/dbt
+OTHERS := bench/others/delta_rs bench/others/dlt_merge bench/others/duckdb_merge bench/others/paimon tests/others/airflow tests/others/dbt
 
 # The port of Dagster's pages can be set from outside.
 PORT ?= 3000
@@ -42,7 +42,7 @@ run: $(READY) ## run the demo: sample drops from landing to gold, with a summary
 test: $(READY) ## run the tests that prove the product, in two processes (WORKERS=1 for one)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),2000) WEIR_FAULT_KILLS=$(or $(KILLS),1) $(PYTEST) -m "not long"
 
-test-long: $(READY) ## run the rest: what kills, fills, drives clusters and other programs (SHARD=3/16 for a part)
+test-long: $(READY) ## run the rest: what kills, fills, drives clusters and other programs (SHARD=3/17 for a part)
 	@$(PYTEST) --shard "$(or $(SHARD),1/1)"
 
 test-laws: $(READY) ## test the laws over more random histories (HISTORIES=100000, say; SEED=... for different ones)

@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
+import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import click
 
 from bench import report
+from bench.answers import judging
+from bench.answers.appliers import all_appliers, found_rows
+from bench.answers.judging import Judgements
 from bench.finding import Finding
 from bench.lines.wanted import ASKED_FOR, LINES, wanted_lines
-from bench.machine import machine
 from bench.made.restoring import Workspace
 from bench.measuring import measured, peak_resident, say
 from bench.others.environments import FOLDER
+from bench.others.scripts import TOOLS, pythons_of
 from bench.sizes import SCALES, Sizes
-from orchestration.resources import lake_of
+from orchestration.resources import ROOT, lake_of
+
+
+def machine() -> dict[str, object]:
+    """Cores, memory, versions and the commit."""
+    return {
+        "cores": os.cpu_count(),
+        "memory GB": round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30),
+        "system": f"{platform.system()} {platform.machine()}",
+        "Python": platform.python_version(),
+        "pyspark": version("pyspark"),
+        "delta-spark": version("delta-spark"),
+        "commit": _commit(),
+    }
+
+
+def _commit() -> str | None:
+    """The short hash, with a plus where the tree has changes; None outside a clone."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude", "*"]
+    try:
+        answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return answer.stdout.strip() or None
 
 
 def run(
@@ -42,13 +72,23 @@ def run(
     spark = work.session.spark
     taken_on["driver memory"] = spark.conf.get("spark.driver.memory")
     findings: list[Finding] = []
+    judged: Judgements = {}
+
+    def keep() -> None:
+        figures = report.as_json(findings, taken_on, asdict(sizes))
+        figures["answers"] = judging.as_json(judged)
+        json_file.write_text(json.dumps(figures, indent=2) + "\n")
+
+    if "answers" in wanted:
+        every = all_appliers(work, pythons_of(TOOLS, environments))
+        judged = judging.judgements(found_rows(folder / "answers", every))
+        keep()
     for line in wanted_lines(work, sizes, wanted, environments):
         findings.append(Finding.of(line, measured(spark, line, sizes.repeats)))
         resident = peak_resident(spark)
         taken_on["peak resident MB of Java"] = resident and round(resident / 2**20)
-        figures = report.as_json(findings, taken_on, asdict(sizes))
-        json_file.write_text(json.dumps(figures, indent=2) + "\n")
-    return report.table(findings, taken_on)
+        keep()
+    return report.table(findings, taken_on, judged)
 
 
 @click.command(name="bench")

@@ -42,7 +42,7 @@ class Aim:
 
 AIMS: Mapping[str, Aim] = MappingProxyType(
     {
-        "landing to silver": Aim(floor=2, jobs=8),
+        "landing to silver": Aim(floor=2, jobs=6),
         "apply changes": Aim(textbook=1.5, defaults=2, floor=2),
         "apply them again": Aim(textbook=1),
         "a second snapshot": Aim(changes=1.3),

@@ -1,6 +1,7 @@
 """A picture of what runs of the bench found: ``python -m bench.plot bench.json --out docs/bench.svg``.
 
-One panel for each line, one bar for each competitor in it. It draws what the files have and nothing else.
+One panel for each line, one bar for each competitor in it. Where a file has answers, one picture shows who is right
+about what below the seconds of the line beside other tools. It draws what the files have and nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import click
 
-from bench.svg import page, stroke, written
+from bench.svg import dot, page, stroke, written
 
 WIDTH, MARGIN = 860, 24
 LEFT, RIGHT = 130, 690
@@ -27,6 +28,14 @@ BAR, PITCH, LINE = 18, 26, 18
 """The height of a bar, from one bar to the next, and from one line of text to the next."""
 
 SHOWN = {"weir": "Weir"}
+
+COMPARED = "beside others"
+"""The line whose seconds stand above the answers."""
+
+KINDS = "A dot: every row is right. Stale: as the row was once. Mixed: as it never was. Extra: it should be gone."
+
+TABLE_LEFT, COLUMN, TALLEST, ROW = 300, 92, 110, 22
+"""Where the columns of the answers begin, the width of one, the tallest bar above them, and the height of a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +84,23 @@ def picture(runs: Sequence[Mapping[str, Any]]) -> str:
     drawn, y = [], MARGIN + 18
     drawn.append(written(MARGIN, y, "Weir's bench: seconds, less is better", "title"))
     y += LINE + 2
-    legend = "A bar is the median, the stroke on it goes from the least to the most. Each line has its own scale."
+    legend = "A bar is the median; a stroke on it goes from the least to the most. Each line has its own scale."
     drawn.append(written(MARGIN, y, legend, "quiet"))
+    answers = [one for run in runs for one in run.get("answers", ())]
+    if answers:
+        every = [panel for run in runs for panel in panels(run)]
+        beside = next((panel for panel in every if panel.title.startswith(COMPARED)), None)
+        parts, y = _comparison(answers, beside, y + 2 * LINE)
+        drawn += parts
     for run in runs:
         for panel in panels(run):
+            if answers and panel.title.startswith(COMPARED):
+                continue
             y += 2 * LINE
             parts, y = _panel(panel, y)
             drawn += parts
+        if not run["lines"]:
+            continue
         y += LINE
         for sentence in wrap(taken_on(run), 125):
             y += LINE
@@ -89,6 +108,53 @@ def picture(runs: Sequence[Mapping[str, Any]]) -> str:
     height = y + MARGIN
     title = "Weir's bench: seconds of each competitor, line by line"
     return page(WIDTH, height, title, drawn)
+
+
+def _comparison(
+    answers: Sequence[Mapping[str, Any]], beside: Panel | None, y: int
+) -> tuple[list[str], int]:
+    """Seconds as standing bars, one a competitor, and below each how many rows of every history it has wrong."""
+    columns = {
+        name: TABLE_LEFT + COLUMN * (number + 0.5)
+        for number, name in enumerate(answers[0]["wrong"])
+    }
+    bars = {bar.name: median(bar.seconds) for bar in (beside.bars if beside else ())}
+    drawn = [written(MARGIN, y, beside.title if beside else "who is right about what", "line")]
+    bottom = y + 2 * LINE + TALLEST
+    for name, middle in columns.items():
+        shown = SHOWN.get(name, name)
+        tall = TALLEST * bars.get(shown, 0.0) / max(bars.values(), default=1.0)
+        kind = "own" if name in SHOWN else "other"
+        drawn.append(
+            f'<rect class="{kind}" x="{middle - 18}" y="{bottom - tall:.1f}" width="36" height="{tall:.1f}"/>'
+        )
+        seconds = f"{bars[shown]:.1f} s" if shown in bars else "not timed"
+        drawn.append(written(middle, bottom - tall - 5, seconds, "", "middle"))
+        drawn.append(written(middle, bottom + LINE, shown, "line", "middle"))
+    drawn.append(stroke("rule", TABLE_LEFT, bottom, WIDTH - MARGIN, bottom))
+    y = bottom + LINE + 8
+    drawn.append(written(MARGIN, y - 8, "rows that are wrong, by history", "quiet"))
+    for one in answers:
+        y += ROW
+        drawn.append(stroke("rule", MARGIN, y - 16, WIDTH - MARGIN, y - 16))
+        drawn.append(written(MARGIN, y, one["history"]))
+        for name, middle in columns.items():
+            drawn.append(_cell(one["wrong"][name], middle, y))
+    y += ROW
+    drawn.append(written(MARGIN, y, f"right, of {len(answers)}", "line"))
+    for name, middle in columns.items():
+        right = sum(not any(one["wrong"][name].values()) for one in answers)
+        drawn.append(written(middle, y, str(right), "line", "middle"))
+    drawn.append(written(MARGIN, y + LINE + 4, KINDS, "quiet"))
+    return drawn, y + LINE + 4
+
+
+def _cell(wrong: Mapping[str, int], middle: float, y: int) -> str:
+    kinds = [(kind, count) for kind, count in wrong.items() if count]
+    if not kinds:
+        return dot("other", middle, y - 4)
+    text = " ".join(f"{count} {kind}" for kind, count in kinds)
+    return written(middle, y, text, "wrong", "middle")
 
 
 def ticks(most: float) -> list[float]:

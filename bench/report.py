@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
+from types import MappingProxyType
 
 from bench import aims
+from bench.answers.judging import Judgements
 from bench.finding import OURS, Finding
 from bench.measuring import Sample
 
 
-def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
-    """The findings as Markdown."""
+def table(
+    findings: Sequence[Finding],
+    machine: Mapping[str, object],
+    judged: Judgements = MappingProxyType({}),
+) -> str:
+    """The findings as Markdown, and who is right about what where that was asked."""
     head = [
         "",
         "aim",
@@ -31,7 +37,9 @@ def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
     taken_on = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
     beside = "".join(_beside(finding) + "\n\n" for finding in findings if finding.others)
     beside += "".join(_counted(finding) + "\n\n" for finding in findings if finding.counts)
-    return _markdown(lines) + f"\n\n{beside}{taken_on}\n"
+    parts = [_markdown(lines)] if findings else []
+    parts += [_who_is_right(judged)] if judged else []
+    return "\n\n".join([*parts, beside + taken_on]) + "\n"
 
 
 def as_json(
@@ -99,6 +107,16 @@ def _beside(finding: Finding) -> str:
         for name, samples in finding.samples.items()
     ]
     return "\n\n".join([_markdown([head, ["---"] * len(head), *rows]), *finding.notes])
+
+
+def _who_is_right(judged: Judgements) -> str:
+    """One row per history, one column per applier, and how many histories each has right."""
+    names = [*next(iter(judged.values()))]
+    shown = ["Weir" if name == "weir" else name for name in names]
+    rows = [[history, *map(str, wrong.values())] for history, wrong in judged.items()]
+    right = [sum(not wrong[name].rows for wrong in judged.values()) for name in names]
+    last = [f"right, of {len(judged)}", *map(str, right)]
+    return _markdown([["who is right about", *shown], ["---"] * (len(names) + 1), *rows, last])
 
 
 def _counted(finding: Finding) -> str:

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 STYLE = """
-  svg { --page: #ffffff; --ink: #1f2328; --quiet: #59636e; --rule: #d1d9e0; --own: #0969da; --other: #8c959f }
+  svg { --page: #ffffff; --ink: #1f2328; --quiet: #59636e; --rule: #d1d9e0; --own: #0969da; --other: #8c959f;
+    --wrong: #cf222e }
   @media (prefers-color-scheme: dark) {
-    svg { --page: #0d1117; --ink: #f0f6fc; --quiet: #9198a1; --rule: #3d444d; --own: #4493f8; --other: #656c76 }
+    svg { --page: #0d1117; --ink: #f0f6fc; --quiet: #9198a1; --rule: #3d444d; --own: #4493f8; --other: #656c76;
+      --wrong: #f85149 }
   }
   text { font: 13px system-ui, sans-serif; fill: var(--ink) }
   .title { font-size: 18px; font-weight: 600 }
   .line { font-weight: 600 }
   .quiet { font-size: 12px; fill: var(--quiet) }
   .page { fill: var(--page) }
+  .wrong { fill: var(--wrong) }
   .own { fill: var(--own) }
   .other { fill: var(--other) }
   .rule { stroke: var(--rule) }

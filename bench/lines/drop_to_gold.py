@@ -29,7 +29,7 @@ from orchestration.resources import ROOT, lake_of
 TABLE = row.table("item")
 LONGEST = 600
 """Seconds after which a drop is given up."""
-TICK = 30
+TICK = 5
 """Seconds between two looks of the sensor."""
 
 

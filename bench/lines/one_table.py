@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
 from assets.control import progress
 from assets.gold import apply as apply_table
-from assets.storage.lake import Lake
-from bench.lines.agreement import agree
+from assets.storage.lake import Lake, Layer
 from bench.lines.appliers import WINDOWS, appliers, feed_of, restored
 from bench.lines.bringing import bring
 from bench.made import base, drops, restoring, row
@@ -20,7 +22,8 @@ from bench.others import other_tools
 from bench.rivals import by_default, floor, textbook
 from bench.sizes import Sizes
 from orchestration.runs import planning
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import RESET
 
 NAMES = ("ingest", "apply", "again", "nothing")
 TABLE = row.table("item")
@@ -104,3 +107,28 @@ def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> 
             "weir": lambda: lambda: planning.due(done, feed)
         }
         yield Line("find nothing new", sizes.changes, "changes", planned, is_warm=True)
+
+
+class TablesDiffer(Exception):
+    """Weir and the textbook made different tables of the same changes."""
+
+
+def agree(lake: Lake, other: Lake, feed: Feed, table: Table) -> None:
+    """Make sure that gold is the same in Weir's warehouse and in the textbook's.
+
+    Raises:
+        TablesDiffer: it is not.
+    """
+    tables = (place.table(Layer.GOLD, feed.name, table.name).read() for place in (lake, other))
+    # The column by which Weir recognises late changes is one that the textbook does not have.
+    own, textbook = (fingerprint(rows.drop(RESET)) for rows in tables)
+    if own != textbook:
+        raise TablesDiffer(f"Weir's table and the textbook's differ: {own} and {textbook}")
+
+
+def fingerprint(rows: DataFrame) -> tuple[int, str]:
+    """How many rows there are, and a sum that every one of their values has a part in."""
+    digest = F.xxhash64(*rows.columns).cast("decimal(38,0)")
+    counted = rows.agg(F.count("*").alias("rows"), F.sum(digest).alias("digest")).first()
+    assert counted is not None  # an aggregate without groups has one row
+    return counted["rows"], str(counted["digest"])

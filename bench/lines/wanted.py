@@ -39,7 +39,7 @@ GROWTH: Mapping[str, Callable[[Workspace, Sizes], Iterator[Line]]] = MappingProx
 )
 """Curves by name."""
 
-ASKED_FOR = ("others", *GROWTH)
+ASKED_FOR = ("answers", "others", *GROWTH)
 """Lines that run only when they are named: tools have to be downloaded for them, or they take hours at full scale."""
 
 

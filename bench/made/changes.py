@@ -32,18 +32,18 @@ class Change:
     after: int | None
 
 
-def drawn(*, rows: int, count: int, seed: int) -> Iterator[Change]:
-    """``count`` changes of a table of ``rows`` rows, in the order of delivery."""
+def drawn(*, rows: int, count: int, seed: int, first: int = 0) -> Iterator[Change]:
+    """``count`` changes of a table of ``rows`` rows, in the order of delivery, of keys from ``first`` on."""
     rng = Random(seed)
-    state = TableState(rows)
+    state = TableState(rows, first)
     recent: list[Change] = []
     for number in range(count):
         draw = rng.random()
         if draw < LATE:
-            id = 5 * rng.randrange(max(1, rows // 5))
+            id = 5 * rng.randrange(first // 5, max(1, rows // 5))
             change = Change("update", id, LATE_LOG, 100 * number, 0, count + number)
         elif draw < LATE + REDELIVERED / 2:
-            id = 5 * rng.randrange(max(1, rows // 5))
+            id = 5 * rng.randrange(first // 5, max(1, rows // 5))
             change = Change("update", id, BASE_LOG, id, 0, 1)
         elif draw < LATE + REDELIVERED and recent:
             change = rng.choice(recent)
@@ -59,8 +59,8 @@ def drawn(*, rows: int, count: int, seed: int) -> Iterator[Change]:
 class TableState:
     """What a table holds while its changes are drawn: by key, a version that is not the first, or None if deleted."""
 
-    def __init__(self, rows: int) -> None:
-        self._rows = rows
+    def __init__(self, rows: int, first: int = 0) -> None:
+        self._first, self._rows = first, rows - first
         self._versions: dict[int, int | None] = {}
         self._next = 2 * rows
 
@@ -71,7 +71,7 @@ class TableState:
             id, self._next = self._next, self._next + 1
             before = None
         else:
-            id = skewed(rng, self._rows)
+            id = self._first + skewed(rng, self._rows)
             before = self._versions.get(id, 1 if id % 5 == 0 else 0)
         after = None if before is not None and kind < INSERTS + DELETES else number + 2
         self._versions[id] = after

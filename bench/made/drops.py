@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -25,23 +25,43 @@ OPERATIONS = {"insert": "I", "update": "U", "delete": "D"}
 def record(change: Change, table: str, named: Collection[str] = row.COLUMNS.keys()) -> str:
     """The change as Arcion's envelope, on one line; ``named``: the columns that its images say."""
     before, after = (_image(change.id, version, named) for version in (change.before, change.after))
+    flag = str((change.after is not None) + 2 * (change.before is not None))
+    flags = {name: flag if name in named else "0" for name in row.COLUMNS}
+    place = (change.log, change.position)
+    return envelope(table, change.operation, place, (before, after), flags)
+
+
+def envelope(
+    table: str,
+    operation: str,
+    place: tuple[int, int],
+    images: tuple[Mapping[str, str], Mapping[str, str]],
+    flags: Mapping[str, str],
+) -> str:
+    """One change as Arcion writes it, on one line.
+
+    Args:
+        table: The table's name.
+        operation: A key of ``OPERATIONS``.
+        place: The source's log file, and the position in it.
+        images: Before and after: the values that are not null, as texts.
+        flags: Each column's flag of existence.
+    """
+    log, position = place
     # Ten changes a millisecond, and room for a hundred million of them in a log: time rises with the position.
-    milliseconds = 1000 * STARTED + (change.log * 10_000_000_000 + change.position) // 1000
+    milliseconds = 1000 * STARTED + (log * 10_000_000_000 + position) // 1000
     cursor = {
         **{"extractorId": 0, "logSeqNum": 1, "slaveServerId": 1, "v": 2},
         **{"timestamp": milliseconds, "extractionTimestamp": milliseconds},
-        **{"log": f"log-bin.{change.log:06}", "position": change.position},
+        **{"log": f"log-bin.{log:06}", "position": position},
     }
-    flag = str((change.after is not None) + 2 * (change.before is not None))
+    before, after = ({name: image.get(name, "null") for name in flags} for image in images)
     return json.dumps(
         {
             "tableName": {"namespace": {"catalog": CATALOG, "schema": SCHEMA}, "name": table},
-            "opType": OPERATIONS[change.operation],
+            "opType": OPERATIONS[operation],
             "cursor": json.dumps(cursor),
-            "before": {name: before.get(name, "null") for name in row.COLUMNS},
-            "after": {name: after.get(name, "null") for name in row.COLUMNS},
-            "exists": {name: flag if name in named else "0" for name in row.COLUMNS},
-            "operationcount": "{}",
+            **{"before": before, "after": after, "exists": {**flags}, "operationcount": "{}"},
         }
     )
 

@@ -11,7 +11,6 @@ from pyspark.sql import functions as F
 from assets.columns import layers
 from bench.made import drops, row
 from bench.made.changes import BASE_LOG
-from bench.made.event_ids import event_id
 from transforms.feed.feed import Feed, Table
 
 ROWS_PER_FILE = 1_000_000
@@ -105,3 +104,35 @@ def identified(changes: DataFrame, table: Table) -> DataFrame:
         .withColumn("event_id", event_id())
         .drop("identity")
     )
+
+
+def event_id() -> Column:
+    """SHA-256 over what is the same in every delivery of one event: table, operation, identity, images, scope.
+
+    Each text goes in as its length, a colon and itself, so that no two events can spell the same line.
+    """
+    return F.sha2(
+        F.concat(
+            _netstring(F.col("table")),
+            _netstring(F.col("operation")),
+            _netstring(F.size("identity").cast("string")),
+            F.array_join(F.transform("identity", _netstring), ""),
+            _net_map("before"),
+            _net_map("after"),
+            _net_map("attribute_ops"),
+            F.coalesce(_net_map("scope"), F.lit("-")),
+        ),
+        256,
+    )
+
+
+def _netstring(text: Column) -> Column:
+    return F.coalesce(F.concat(F.char_length(text).cast("string"), F.lit(":"), text), F.lit("-"))
+
+
+def _net_map(image: str) -> Column:
+    entries = F.array_sort(F.map_entries(image))
+    spelled = F.transform(
+        entries, lambda entry: F.concat(_netstring(entry["key"]), _netstring(entry["value"]))
+    )
+    return F.concat(_netstring(F.size(image).cast("string")), F.array_join(spelled, ""))

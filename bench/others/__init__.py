@@ -1,5 +1,5 @@
 """Other tools that do the work of an apply, each in an environment of its own: see ``docs/bench.md``.
 
-``delta_rs``, ``dlt_merge`` and ``duckdb_merge`` are plain scripts that a Python of that environment runs. They import
-nothing of Weir's, and no module of Weir's imports them.
+A tool is one module with ``prepare``, ``merge`` and ``export``, which ``steps`` calls in a Python of that environment,
+the lock of the environment, and its name in ``scripts``. It imports nothing of Weir's but ``newest``.
 """

@@ -1,17 +1,12 @@
-"""The apply by DuckDB: newest change of each key by a window function, then MERGE INTO. Run as a script.
+"""The apply by DuckDB: newest change of each key by a window function, then MERGE INTO.
 
-Its table is one of its own, in a database file that ``prepare`` makes of the same rows before anything is timed:
-DuckDB cannot merge into a Delta table. The table has no index, as a Delta table has none.
-
-Imports nothing of Weir's, for it is run by a Python that has DuckDB and little else.
+https://duckdb.org/docs/stable/sql/statements/merge_into has the statement. The table is one of its own, in a database
+file: DuckDB cannot merge into a Delta table. It has no index, as a Delta table has none.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from pathlib import Path
-from time import perf_counter
 
 import duckdb
 
@@ -48,36 +43,11 @@ def merge(changes: Path, folder: Path) -> None:
         )
 
 
-def counted(folder: Path) -> dict[str, int]:
-    """How many rows the table has, and the sum of their quantities."""
+def export(folder: Path, file: Path) -> None:
+    """Write what the table holds as Parquet."""
     with duckdb.connect(str(folder / DATABASE), read_only=True) as database:
-        row = database.execute("SELECT count(*), sum(quantity) FROM item").fetchone()
-    assert row is not None  # counts are one row
-    return {"rows": int(row[0]), "quantity": int(row[1])}
+        database.execute(f"COPY item TO '{file}' (FORMAT parquet)")
 
 
 def _files(folder: Path) -> str:
     return str(folder / "*.parquet")
-
-
-def main() -> None:
-    """Make the table; or merge, and print on one line what it took and what there is then."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    steps = parser.add_subparsers(dest="step", required=True)
-    of_prepare, of_merge = steps.add_parser("prepare"), steps.add_parser("merge")
-    of_prepare.add_argument("--rows", type=Path, required=True, help="a folder of Parquet files")
-    of_merge.add_argument("--changes", type=Path, required=True, help="a folder of Parquet files")
-    for one in (of_prepare, of_merge):
-        one.add_argument("--table", type=Path, required=True, help="the database's folder")
-    given = parser.parse_args()
-    started = perf_counter()
-    if given.step == "prepare":
-        prepare(given.rows, given.table)
-    else:
-        merge(given.changes, given.table)
-    seconds = perf_counter() - started
-    print(json.dumps({"seconds": seconds, **counted(given.table)}), flush=True)
-
-
-if __name__ == "__main__":
-    main()

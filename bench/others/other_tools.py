@@ -13,15 +13,57 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
-from assets.storage.lake import Layer
+from assets.storage.lake import Lake, Layer
 from bench.made.restoring import Workspace
 from bench.measuring import Line, OwnTime, Prepared, say
-from bench.others import environments
-from bench.others.results import Result, ResultsDiffer, newest_delivered, result_of
-from bench.others.scripts import DELTA_RS, DLT, DUCKDB, TOOLS, run_script
+from bench.others.scripts import DELTA_RS, DLT, DUCKDB, TOOLS, pythons_of, run_steps
 from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import LOG_POSITION
+
+
+class ResultsDiffer(Exception):
+    """A tool made another table of the changes than it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How many rows a table has, and the sum of their quantities."""
+
+    rows: int
+    quantity: int
+
+
+def result_of(rows: DataFrame) -> Result:
+    """Count the rows and add up their quantities."""
+    counted = rows.agg(F.count("*").alias("rows"), F.sum("quantity").alias("quantity")).first()
+    assert counted is not None  # an aggregate without groups has one row
+    return Result(counted["rows"], counted["quantity"])
+
+
+def newest_delivered(
+    lake: Lake, feed: Feed, table: Table, windows: Sequence[str]
+) -> tuple[int, Result]:
+    """What a table holds if the newest delivered change of each key wins even over a row that is newer.
+
+    Returns how many rows are older for that than they should be, and the whole table's result.
+
+    On the bench's drops a late change is an update of a row that is there, so that counting rows would not tell.
+    """
+    changes = textbook.typed(textbook.of_windows(lake, feed, table, windows), table)
+    kept = ("quantity", LOG_POSITION, "is_delete")
+    newest = changes.groupBy("id").agg(
+        F.max_by(F.struct(*kept), F.col(LOG_POSITION)).alias("newest")
+    )
+    newest = newest.select("id", "newest.*")
+    old = lake.table(Layer.GOLD, feed.name, table.name).read()
+    before = old.select("id", F.col(LOG_POSITION).alias("before"))
+    late = newest.join(before, on="id", how="inner").where(F.col("before") > F.col(LOG_POSITION))
+    untouched = old.join(newest, on="id", how="left_anti").select("quantity")
+    arrived = newest.where("NOT is_delete").select("quantity")
+    return late.count(), result_of(untouched.unionByName(arrived))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +122,7 @@ class OtherTools:
     def on_its_own(self, name: str, right: Result) -> Callable[[], Prepared]:
         """Prepares a tool that merges into a table of its own, which is made of the exported rows now."""
         made = self.folder / f"table_of_{TOOLS[name]}"
-        words = ("--rows", str(self.rows), "--table", str(made))
-        run_script(self.pythons[name], TOOLS[name], self.folder, "prepare", *words)
+        run_steps(name, self.pythons[name], self.folder, ("prepare", self.rows, made))
 
         def prepare() -> Prepared:
             # Copied and not linked: DuckDB writes into its file.
@@ -94,14 +135,15 @@ class OtherTools:
 
     def _merge(self, name: str, table: Path, right: Result) -> Prepared:
         """Applies the changes to a tool's table, and compares its result with the right one."""
-        words = ("--changes", str(self.changes), "--table", str(table))
+        exported = self.folder / "found.parquet"
+        steps = (("merge", self.changes, table), ("export", table, exported))
 
         def merge() -> OwnTime:
-            answer = run_script(self.pythons[name], TOOLS[name], self.folder, "merge", *words)
-            result = Result(int(answer["rows"]), int(answer["quantity"]))
+            seconds = run_steps(name, self.pythons[name], self.folder, *steps)
+            result = result_of(self.task.work.session.spark.read.parquet(str(exported)))
             if result != right:
                 raise ResultsDiffer(f"{name}'s table has {result}, and should have {right}")
-            return OwnTime(answer["seconds"])
+            return OwnTime(seconds)
 
         return merge
 
@@ -112,9 +154,9 @@ def line_of_other_tools(
     """The line, with ``ours`` (Weir and the textbook) first; the tools' environments go into a folder of theirs.
 
     Raises:
-        environments.NoEnvironment: the packages of a tool cannot be had.
+        NoEnvironment: the packages of a tool cannot be had.
     """
-    pythons = {name: environments.python(script, environments_in) for name, script in TOOLS.items()}
+    pythons = pythons_of((DELTA_RS, DLT, DUCKDB), environments_in)
     folder = task.work.folder.absolute() / "others"
     folder.mkdir()
     tools = OtherTools(task, pythons, folder)

@@ -19,21 +19,26 @@ from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION
 
 
 def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
-    """Merge the newest change of each key."""
-    newest = Window.partitionBy("key").orderBy(F.desc("log_position"))
-    changes = (
-        of_windows(lake, feed, table, windows)
-        .withColumn("number", F.row_number().over(newest))
-        .where("number = 1")
-        .transform(lambda rows: typed(rows, table))
-    )
-    same = " AND ".join(f"old.`{name}` = new.`{name}`" for name in table.key)
+    """Merge the newest change of each key in these windows' silver."""
+    latest = newest(of_windows(lake, feed, table, windows), "key", position="log_position")
+    merge(typed(latest, table), lake.table(Layer.GOLD, feed.name, table.name).path, table.key)
+
+
+def newest(changes: DataFrame, *key: str, position: str = LOG_POSITION) -> DataFrame:
+    """One row per key: its newest change."""
+    order = Window.partitionBy(*key).orderBy(F.desc(position))
+    numbered = changes.withColumn("number", F.row_number().over(order))
+    return numbered.where("number = 1").drop("number")
+
+
+def merge(changes: DataFrame, path: str, key: Sequence[str]) -> None:
+    """Merge the changes, one for each key, into the Delta table at this path."""
+    same = " AND ".join(f"old.`{name}` = new.`{name}`" for name in key)
     newer = f"new.{LOG_POSITION} > old.{LOG_POSITION}"
-    path = lake.table(Layer.GOLD, feed.name, table.name).path
-    columns = [*table.columns, LOG_POSITION, EVENT_ID, EVENT_AT]
+    columns = [name for name in changes.columns if name != "is_delete"]
     values = {f"`{name}`": f"new.`{name}`" for name in columns}
     (
-        DeltaTable.forPath(lake.spark, path)
+        DeltaTable.forPath(changes.sparkSession, path)
         .alias("old")
         .merge(changes.alias("new"), same)
         .whenMatchedDelete(f"{newer} AND new.is_delete")

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from assets.storage.lake import Layer
 from bench.aims import AS_MANY_CHANGES, WINDOW
 from bench.lines import drop_to_gold, nothing_new
-from bench.lines.agreement import fingerprint
+from bench.lines.one_table import fingerprint
 from bench.lines.snapshots import ONE_IN_GONE
 from bench.lines.wanted import wanted_lines
 from bench.made import drops, row

@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from assets.storage.lake import Layer
 from bench.growth import windows
-from bench.lines.agreement import agree
 from bench.lines.appliers import feed_of
 from bench.lines.commands import watch_weir
+from bench.lines.one_table import agree
 from bench.lines.small_window import declare, feed_of_table
 from bench.lines.wanted import wanted_lines
 from bench.made import row
@@ -40,7 +40,8 @@ def test_weir_and_the_textbook_make_the_same_of_more_and_more_rows(
         seen.append((line.name, line.size))
         for name in ("weir", "textbook"):
             (tmp_path / name).rename(tmp_path / f"{name}_of_{line.name}")
-    assert seen == [("changes into 10 rows", 10), ("changes into 50 rows", 10)]
+    of = ("changes", "changes of the newest rows")
+    assert seen == [(f"{one} into {rows} rows", 10) for rows in (10, 50) for one in of]
 
 
 def test_every_table_of_a_window_gets_its_changes(spark: SparkSession, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from bench import report
@@ -41,24 +40,10 @@ def of_changes(*some: tuple[int, list[int], int, bool]) -> pa.Table:
     )
 
 
-def test_delta_rs_and_dlt_find_the_newest_change_by_the_same_lines() -> None:
-    # Scripts import nothing of ours, so they share nothing.
-    texts = [
-        (environments.SCRIPTS / f"{name}.py").read_text() for name in ("delta_rs", "dlt_merge")
-    ]
-    found = [
-        re.search(r"^def newest.*?(?=^def )", text, re.MULTILINE | re.DOTALL) for text in texts
-    ]
-    assert found[0] is not None
-    assert found[1] is not None
-    assert found[0][0] == found[1][0]
-
-
-def test_delta_rs_as_a_script_applies_changes_and_says_what_there_is(tmp_path: Path) -> None:
+def test_a_tool_takes_its_steps_in_a_process_of_its_own(tmp_path: Path) -> None:
     rows = of_changes(
         (1, [0, 5, 1], 10, False), (2, [0, 5, 2], 20, False), (3, [0, 5, 3], 30, False)
     )
-    write_deltalake(tmp_path / "table", rows.drop(["is_delete"]))
     changes = of_changes(
         (1, [0, 6, 1], 11, False),
         (2, [0, 6, 1], 0, True),
@@ -67,19 +52,23 @@ def test_delta_rs_as_a_script_applies_changes_and_says_what_there_is(tmp_path: P
         (4, [0, 6, 1], 40, False),
         # A delete of what is not there.
         (5, [0, 6, 1], 0, True),
+        # Newer than the one above.
+        (1, [0, 6, 2], 12, False),
     )
-    (tmp_path / "changes").mkdir()
-    pq.write_table(changes, tmp_path / "changes" / "part.parquet")
-    said = scripts.run_script(
+    for name, table in (("rows", rows.drop(["is_delete"])), ("changes", changes)):
+        (tmp_path / name).mkdir()
+        pq.write_table(table, tmp_path / name / "part.parquet")
+    seconds = scripts.run_steps(
+        scripts.DELTA_RS,
         Path(sys.executable),
-        "delta_rs",
         tmp_path,
-        *("merge", "--changes", str(tmp_path / "changes"), "--table", str(tmp_path / "table")),
+        ("prepare", tmp_path / "rows", tmp_path / "table"),
+        ("merge", tmp_path / "changes", tmp_path / "table"),
+        ("export", tmp_path / "table", tmp_path / "found.parquet"),
     )
-    assert said.pop("seconds") > 0
-    assert said == {"rows": 3, "quantity": 11 + 30 + 40}
-    left = DeltaTable(tmp_path / "table").to_pyarrow_table().sort_by("id").to_pylist()
-    assert [(row["id"], row["quantity"]) for row in left] == [(1, 11), (3, 30), (4, 40)]
+    assert seconds > 0
+    left = pq.read_table(tmp_path / "found.parquet").sort_by("id").to_pylist()
+    assert [(row["id"], row["quantity"]) for row in left] == [(1, 12), (3, 30), (4, 40)]
 
 
 def test_every_tool_has_a_script_a_lock_and_a_sentence_on_its_version(root: Path) -> None:
@@ -89,6 +78,7 @@ def test_every_tool_has_a_script_a_lock_and_a_sentence_on_its_version(root: Path
         (scripts.DELTA_RS, "deltalake"),
         (scripts.DLT, "dlt"),
         (scripts.DUCKDB, "duckdb"),
+        (scripts.PAIMON, "pypaimon"),
     ):
         lock = (environments.SCRIPTS / f"{scripts.TOOLS[name]}.lock").read_text()
         found = re.search(rf"^{package}(?:\[.*?\])?==(\S+)", lock, re.MULTILINE)

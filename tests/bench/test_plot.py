@@ -71,6 +71,24 @@ def test_bars_are_as_long_as_medians_and_stay_within_the_picture() -> None:
         assert 0 < float(one.get("y", "")) < height
 
 
+def test_answers_stand_below_the_seconds_of_their_tools_and_tell_what_is_wrong() -> None:
+    right = dict.fromkeys(("missing", "extra", "stale", "mixed"), 0)
+    wrong = {"weir": right, "a <tool> & more": right | {"extra": 2, "stale": 1}, "untimed": right}
+    answers = {"lines": [], "answers": [{"history": "late", "right rows": 3, "wrong": wrong}]}
+    svg = plot.picture([run(2), answers])
+    found = texts(svg)
+    for text in ("1.5 s", "0.0 s", "not timed", "late", "2 extra 1 stale", "right, of 1"):
+        assert found.count(text) == 1
+    # What is right is a dot, and not a text.
+    assert len([*ElementTree.fromstring(svg).iter(f"{SVG}circle")]) == 2
+    last = found.index("right, of 1")
+    assert found[last : last + 4] == ["right, of 1", "1", "0", "1"]
+    # The line beside other tools is drawn once, and the other line as ever.
+    assert found.count("beside others (1,000 changes to 5,000 rows)") == 1
+    assert "One of them is quick." not in found
+    assert "3.00 s" in found
+
+
 def test_the_command_writes_the_file(tmp_path: Path) -> None:
     (tmp_path / "bench.json").write_text(json.dumps(run(2)))
     out = tmp_path / "bench.svg"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench import aims, lines, report
 from bench.aims import DEFAULTS
+from bench.answers.judging import Wrong
 from bench.finding import Finding
 from bench.measuring import Sample
 
@@ -90,3 +91,19 @@ def test_the_json_has_ratios_medians_and_every_sample() -> None:
     assert of_lines[1]["slower_than_floor"] is None
     sample = {"seconds": 0.5, "jobs": 3, "heap": 10 * MB, "resident": None}
     assert of_lines[1]["samples"] == {"weir": [sample]}
+
+
+def test_who_is_right_is_a_table_of_its_own_which_ends_with_how_many_each_has_right() -> None:
+    judged = {
+        "late": {"weir": Wrong(), "a tool": Wrong(extra=1, stale=2)},
+        "in order": {"weir": Wrong(), "a tool": Wrong()},
+    }
+    assert report.table([], MACHINE, judged).splitlines() == [
+        "| who is right about | Weir | a tool |",
+        "| --- | --- | --- |",
+        "| late | right | 1 extra, 2 stale |",
+        "| in order | right | right |",
+        "| right, of 2 | 2 | 1 |",
+        "",
+        "cores 2",
+    ]

@@ -22,9 +22,9 @@ TYPED_HERE = ("operating", "tables", "commands", "demo", "yugabyte", "mask_colum
 
 ELSEWHERE = {
     ("README", "export PATH="): "tests/journeys/test_newcomer.py",
-    ("bench", 'make bench BENCH="--line others"'): "tests/bench/test_others.py",
-    ("bench", 'make bench BENCH="--line grow'): "tests/bench/test_growth.py",
-    ("bench", 'make bench SCALE=full BENCH="--line ingest'): "tests/bench/test_simulation.py",
+    ("bench", 'make bench BENCH="--line answers"'): "tests/bench/test_others.py",
+    ("growth", 'make bench BENCH="--line grow'): "tests/bench/test_growth.py",
+    ("growth", 'make bench SCALE=full BENCH="--line ingest'): "tests/bench/test_simulation.py",
     ("bench", "make bench  "): "tests/bench/test_bench.py",
     ("deploy", "cd /srv/weir"): "tests/journeys/test_deploy.py",
     ("deploy", "export WEIR_SPARK_MASTER"): "tests/cluster/test_orchestrated.py",
