@@ -24,7 +24,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from transforms import json_values
 from transforms.families import wrappings
@@ -34,6 +37,7 @@ from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, part
 from transforms.moments import microseconds_of
 from transforms.record import BronzeRecord
+from transforms.records import avro_containers
 
 
 @dataclass(slots=True)
@@ -182,6 +186,93 @@ class Json:
         return self._document
 
 
+class PlainMessage(NamedTuple):
+    """A message of which it shows at once where its value and its key are; ``about`` says the rest, and reads nothing.
+
+    ``key``: None where there is none, or nothing is known of it. It may stand in the record's header.
+    """
+
+    about: KafkaMessage
+    value: bytes
+    key: bytes | None
+
+
+def plain_message(record: BronzeRecord, feed: Feed) -> PlainMessage | None:
+    """The message that ``kafka_message`` gives, where nothing in it has to be judged; None for any other.
+
+    Of a bare value that is no envelope more has to be known: it may be a line of a dump in another spelling.
+    """
+    payload = record.payload
+    if payload is None or record.defect is not None:
+        return None
+    if feed.reads_topics:
+        for name, _ in record.headers or ():
+            if name.startswith(_TELLING):
+                return None
+        about = KafkaMessage(_UNREAD, _UNREAD, offset=record.byte_offset)
+        about.is_keyless = record.key is None
+        about.topic, about.partition = _partition_of(record.object)
+        return PlainMessage(about, payload, record.key)
+    if b'"offset"' in payload:
+        with suppress(msgspec.MsgspecError):
+            return _plain_line(payload, _line(payload))
+    about = KafkaMessage(_UNREAD, _UNREAD)
+    take_name(about, record)
+    if avro_containers.schema_of(record.header) is not None:
+        return None
+    return PlainMessage(about, payload, None if record.header is None else record.header.encode())
+
+
+_TELLING: Final = ("ce_", "ce-", "__op", "__key_", "__value_", "apicurio.")
+"""How the names of headers begin that say something of their message."""
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a dump, as kcat and most others write it."""
+
+    partition: int
+    offset: int
+    topic: str | msgspec.UnsetType = msgspec.UNSET
+    key: msgspec.Raw = msgspec.Raw()
+    value: msgspec.Raw = msgspec.Raw()
+    payload: msgspec.Raw = msgspec.Raw()
+    ts: int | msgspec.UnsetType = msgspec.UNSET
+    timestamp: int | msgspec.UnsetType = msgspec.UNSET
+    tstype: str | msgspec.UnsetType = msgspec.UNSET
+    broker: int | msgspec.UnsetType = msgspec.UNSET
+
+
+_line = msgspec.json.Decoder(_Line).decode
+_text = msgspec.json.Decoder(str).decode
+
+
+def _plain_line(raw: bytes, line: _Line) -> PlainMessage | None:
+    value, key = bytes(line.value or line.payload), bytes(line.key)
+    if not (value and 0 <= line.partition < 1 << 31 and whole(line.offset) is not None):
+        return None
+    optional = (line.topic, line.ts, line.timestamp, line.tstype, line.broker)
+    names = 2 + len(optional) - optional.count(msgspec.UNSET)
+    outer = raw
+    for one in (value, key):
+        if one:
+            # What stands in it is read by itself.
+            outer, names = outer.replace(one, b"0", 1), names + 1
+    if (line.value and line.payload) or not json_values.is_as_read(outer, names):
+        return None
+    about = KafkaMessage(_UNREAD, _UNREAD, partition=line.partition, offset=line.offset)
+    about.topic = None if line.topic is msgspec.UNSET else line.topic
+    about.is_keyless = key in (b"", b"null")
+    parts = [_text(one).encode() if one[:1] == b'"' else one for one in (value, key)]
+    return PlainMessage(about, parts[0], None if about.is_keyless else parts[1])
+
+
+@lru_cache(maxsize=1024)
+def _partition_of(name: str) -> tuple[str, int | None]:
+    """The topic and the partition that a record's object is called by."""
+    topic, _, number = name.rpartition("/")
+    return topic, _partition(number)
+
+
 _FIELDS: Final = frozenset(
     {
         *("topic", "partition", "offset", "key", "value", "headers", "metadata"),
@@ -200,6 +291,9 @@ _BASE64_OF_OBJECT: Final = re.compile(r"e[w-z0-9+/][A-Za-z0-9+/]*={0,2}")
 
 _SHORTEST: Final = 8
 """The characters of a zero byte, an id and one byte in base64."""
+
+
+_UNREAD: Final = Json(None)
 
 
 def kafka_message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
@@ -232,8 +326,7 @@ def _of_topic(record: BronzeRecord) -> KafkaMessage:
     found._key, found._raw_key = Json(_utf8(record.key)), record.key
     found._raw_value = record.payload
     found.is_keyless = record.key is None
-    found.topic, _, number = record.object.rpartition("/")
-    found.partition = _partition(number)
+    found.topic, found.partition = _partition_of(record.object)
     found.offset = record.byte_offset
     found.sent_at = record.landed_at
     found.headers = record.headers or ()

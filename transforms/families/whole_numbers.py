@@ -24,5 +24,5 @@ def microseconds(milliseconds: object) -> int | None:
 
     The time is shown to people and never used for order: an unreadable one is dropped, and the event is taken.
     """
-    number = whole(milliseconds)
+    number = milliseconds if type(milliseconds) is int else whole(milliseconds)
     return number * 1000 if number is not None and _EARLIEST <= number <= _LATEST else None

@@ -30,11 +30,13 @@ from transforms.families.connect.envelopes import Envelope, EnvelopeReader, Voca
 from transforms.families.connect.events import LogEntry, Meaning
 from transforms.families.connect.images import ImageReader
 from transforms.families.connect.onboarding import proposal_of
+from transforms.families.connect.shapes import EnvelopeShapes, Told
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Mark, Proposal, Sampled
 from transforms.record import BronzeRecord
+from transforms.shape import ReadShape
 from transforms.source_format import AVRO_FILES, JSON_FILES, Decode, SourceFormat, Surveyed
 
 VOCABULARY: Final = Vocabulary(
@@ -145,6 +147,18 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
     return decode
 
 
+def shapes(feed: Feed) -> ReadShape:
+    """A change of a row, or a row of a snapshot, in an envelope of its own; all else goes the long way."""
+    images = ImageReader(feed, VOCABULARY, has_placeholders=False, decimals_may_be_plain=True)
+
+    def tell(envelope: Envelope, has_objects: bool) -> Told | None:
+        envelope.is_snapshot = _is_snapshot(envelope)
+        entry = _log_entry(envelope)
+        return None if isinstance(entry, Fault) else Told(entry)
+
+    return EnvelopeShapes(feed, VOCABULARY, images, tell)
+
+
 def _is_snapshot(envelope: Envelope) -> bool:
     if envelope.operation == "read":
         return True
@@ -168,6 +182,7 @@ FORMAT = SourceFormat(
     files=(*JSON_FILES, *AVRO_FILES),
     split=envelopes.split_files,
     decoder=decoder,
+    shapes=shapes,
     describes_tables=True,
     schema_ids=wire.schema_ids,
     reads_kafka=True,

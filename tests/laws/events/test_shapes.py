@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from random import Random
 from typing import cast
 
@@ -132,7 +133,7 @@ def same(drawn: Drawn, rows: pa.RecordBatch, rng: Random) -> None:
 def test_records_of_one_shape_become_what_each_becomes_by_itself(
     format_name: str, record_property: Callable[[str, object], None]
 ) -> None:
-    rng, taken, count = Random(SEED), 0, 0
+    rng, taken, read, count = Random(SEED), 0, 0, 0
     for drawn in worlds(format_name, SEED, HISTORIES):
         rows = product.cut(drawn).rows
         with product.uncollected():
@@ -140,10 +141,28 @@ def test_records_of_one_shape_become_what_each_becomes_by_itself(
         records = records_of(drawn.feed, rows)
         made, _ = shaped_rows(drawn.feed)(records, Collected())
         taken += sum(batch.num_rows for batch in made)
+        read += read_by_shape(drawn.feed, records)
         count += len(records)
     # The histories have many key changes, faults and odd spellings.
     assert 4 * taken > count or format_name in OF_SEVERAL_EVENTS
-    record_property("laws", f"{format_name}: {taken:,} of {count:,} records by their shapes")
+    # Without reading events first.
+    assert 3 * read > count or FORMATS[format_name].shapes is None
+    record_property(
+        "laws",
+        f"{format_name}: {taken:,} of {count:,} records by their shapes, {read:,} of them read so",
+    )
+
+
+def read_by_shape(feed: Feed, records: Sequence[BronzeRecord]) -> int:
+    """How many records the format itself reads by their shapes."""
+    shapes, found = FORMATS[feed.format].shapes, 0
+    if shapes is None:
+        return 0
+    read = shapes(feed)
+    for record in records:
+        with suppress(Exception):
+            found += read(record) is not None
+    return found
 
 
 def shaped_rows(feed: Feed) -> ShapedRows:

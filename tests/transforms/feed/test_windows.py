@@ -16,6 +16,7 @@ from transforms.feed.windows import (
     day_of_folder,
     parse_window,
     window_of,
+    window_of_folder,
     windows_between,
 )
 
@@ -148,6 +149,28 @@ def test_the_window_is_the_date_that_was_written(moment: datetime, shape: str, a
         found = date_in_path(name)
         assert found is not None
         assert found.shape == shape
+
+
+PARTS = (
+    *("2026-11-20", "2026-11-20T05", "20261120", "2026", "11", "20", "05", "77", "1969-01-01"),
+    *("dt=2026-11-21", "hour=7", "hr=99", "year=2026", "month=11", "day=9", "y=2026", "m=3", "d=4"),
+    *("items", "a=b", "part_2026-11-22", "2026-11-20-03", ""),
+)
+
+
+@given(
+    st.lists(st.sampled_from(PARTS), max_size=6),
+    st.sampled_from([*PARTS, "part"]),
+    st.sampled_from([None, *SHAPES, *OTHER_SHAPES[:3]]),
+    st.sampled_from(["hour", "day"]),
+)
+def test_what_a_folder_says_of_the_window_is_true_of_all_files_in_it(
+    folders: list[str], file: str, window_path: str | None, size: WindowSize
+) -> None:
+    folder = "".join(f"{one}/" for one in folders)
+    found = window_of_folder(folder, size, window_path)
+    if found is not None and "=" not in file:
+        assert window_of(f"{folder}{file}.json", MODIFIED, size, window_path) == found
 
 
 @pytest.mark.parametrize(

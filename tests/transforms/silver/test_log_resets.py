@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from transforms.change import BEHIND_ALL_POINTS
 from transforms.event import PART, WITHOUT_POINT
@@ -61,6 +63,30 @@ def test_one_stream_alone_may_begin_again() -> None:
     assert restarts([before, {**after, "stream": "2"}]) == []
     assert restarts([before, account("04", [0, 1], [0, 1], 11)]) == []
     assert restarts([account("03", [0, 1], [0, 1], 10), account("04", [0, 1], [0, 1], 11)]) == []
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([None, "1"]), st.integers(0, 1), st.integers(0, 5), st.integers(0, 5)
+        ),
+        max_size=8,
+    )
+)
+def test_of_many_windows_the_first_that_is_below_any_before_it_is_told(
+    drawn: list[tuple[str | None, int, int, int]],
+) -> None:
+    windows = [
+        account(f"{at:02}", [epoch, 1, low], [epoch, 1, low + 1], newest, stream=stream)
+        for at, (stream, epoch, low, newest) in enumerate(drawn)
+    ]
+    below = [
+        (windows[later]["window"], windows[at]["window"])
+        for later, (stream, epoch, low, newest) in enumerate(drawn)
+        for at, before in enumerate(drawn[:later])
+        if before[:2] == (stream, epoch) and low + 1 < before[2] and newest > before[3]
+    ]
+    assert [(one.window, one.before) for one in restarts(windows)] == below[:1]
 
 
 def account_of(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -58,15 +60,31 @@ class Vocabulary:
 # A schema that was read before is not read again, which halves the work: most of a message is its schema.
 
 
-_BEGINS: Final = '{"schema":'
-"""So Kafka Connect's JsonConverter begins, without blanks; any other spelling is read as a whole."""
-_BETWEEN: Final = ',"payload":'
-_ENDS: Final = "}"
-_PARTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_BEGINS: Final = b'{"schema":'
+"""So Kafka Connect's JsonConverter begins, without blanks: then nothing is read before the payload."""
+_BETWEEN: Final = b',"payload":'
+_ENDS: Final = b"}"
 _ROOM: Final = 16 << 20
 """Maximum size of the schemas that are kept, in bytes: they come from outside, and then all are forgotten."""
 _EACH: Final = 1 << 10
 """What the smallest schema is counted as."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadSchema:
+    """Connect's schema: one object for all messages that have the same text of it."""
+
+    document: Any
+
+    @property
+    def fields(self) -> list[Any] | None:
+        """The fields that it lists."""
+        return schemas.fields_of(self.document)
+
+    @property
+    def row_fields(self) -> list[Any] | None:
+        """What the schema of an envelope says of a row."""
+        return schemas.row_fields(self.document)
 
 
 class DocumentReader:
@@ -75,7 +93,8 @@ class DocumentReader:
     __slots__ = ("_kept", "_schemas")
 
     def __init__(self) -> None:
-        self._schemas: dict[bytes, Any] = {}
+        # By all that stands before the payload.
+        self._schemas: dict[bytes, ReadSchema] = {}
         self._kept = 0
 
     def read(self, text: str) -> Any:
@@ -84,29 +103,60 @@ class DocumentReader:
         Raises:
             MalformedJson: It is no JSON document that can be trusted.
         """
-        if not text.startswith(_BEGINS):
-            return json_values.read(text)
         raw = text.encode("utf-8", "surrogatepass")
-        try:
-            parts = _PARTS.decode(raw)
-        except (msgspec.MsgspecError, RecursionError):
-            return json_values.read(raw)
-        schema, payload = bytes(parts["schema"]), bytes(parts.get("payload", b""))
-        # A name that stood twice, or any other part, would make the whole longer.
-        if len(raw) != len(_BEGINS) + len(schema) + len(_BETWEEN) + len(payload) + len(_ENDS):
-            return json_values.read(raw)
-        return {"schema": self._schema(schema), "payload": json_values.read(payload)}
+        schema, payload = self.parts(raw)
+        if schema is not None:
+            with suppress(MalformedJson):
+                return {"schema": schema.document, "payload": json_values.read(payload)}
+        return json_values.read(raw)
 
-    def _schema(self, raw: bytes) -> Any:
-        known = self._schemas.get(raw)
-        if known is None:
-            known = json_values.read(raw)
-            self._kept += max(len(raw), _EACH)
-            if self._kept > _ROOM:
-                self._schemas.clear()
-                self._kept = max(len(raw), _EACH)
-            self._schemas[raw] = known
+    def parts(self, raw: bytes) -> tuple[ReadSchema | None, bytes]:
+        """The schema of a document, and the bytes of its payload; without a schema those of the whole document.
+
+        The payload is not read here. Where it is one JSON document, the whole is this schema and this payload.
+        """
+        at = raw.find(_BETWEEN) if raw.startswith(_BEGINS) and raw.endswith(_ENDS) else -1
+        if at >= 0:
+            begin = raw[:at]
+            known = self._schemas.get(begin) or self._read_schema(begin, begin[len(_BEGINS) :])
+            if known is not None:
+                return known, raw[at + len(_BETWEEN) : -len(_ENDS)]
+        if b'"payload"' in raw:
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                return self._parts_of(raw, _wrapped(raw))
+        return None, raw
+
+    def _parts_of(self, raw: bytes, wrapped: _Wrapped) -> tuple[ReadSchema | None, bytes]:
+        """The parts in another spelling, or order."""
+        schema, payload = bytes(wrapped.schema), bytes(wrapped.payload)
+        outer = raw.replace(payload, b"0", 1).replace(schema, b"0", 1)
+        if not json_values.is_as_read(outer, len(_Wrapped.__struct_fields__)):
+            return None, raw
+        known = self._schemas.get(schema) or self._read_schema(schema, schema)
+        return known, raw if known is None else payload
+
+    def _read_schema(self, spelled: bytes, text: bytes) -> ReadSchema | None:
+        try:
+            # What is cut within the schema is no JSON.
+            _ANY.decode(text)
+            known = ReadSchema(json_values.read(text))
+        except (msgspec.MsgspecError, MalformedJson, RecursionError):
+            return None
+        self._kept += max(len(spelled), _EACH)
+        if self._kept > _ROOM:
+            self._schemas.clear()
+            self._kept = max(len(spelled), _EACH)
+        self._schemas[spelled] = known
         return known
+
+
+class _Wrapped(msgspec.Struct, forbid_unknown_fields=True):
+    schema: msgspec.Raw
+    payload: msgspec.Raw
+
+
+_wrapped = msgspec.json.Decoder(_Wrapped).decode
+_ANY: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 # What an envelope's ``source`` says: which table an event is of, and where it stands in the source's log.
@@ -144,15 +194,28 @@ def read_source(fields: Any) -> Source:
     """
     if type(fields) is not dict:
         return UNKNOWN_SOURCE
-    database, schema = _name_of(fields.get("db")), _name_of(fields.get("schema"))
-    keyspace = _name_of(fields.get("keyspace"))
+    get = fields.get
+    named = get("db"), get("schema"), get("keyspace"), get("table"), get("collection")
+    try:
+        names = _names_in(*named)
+    except TypeError:
+        # An object is no key of what is kept.
+        names = _names_in(*map(as_text, named))
+    return Source(fields, *names, _log_of(fields))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _names_in(
+    db: Any, schema: Any, keyspace: Any, table: Any, collection: Any
+) -> tuple[str | None, str | None, str | None]:
+    """Catalog, schema and table."""
+    database, schema, keyspace = _name_of(db), _name_of(schema), _name_of(keyspace)
+    name = _name_of(table)
     if keyspace is not None and schema is None:
         # Cassandra, which has no databases, and Vitess.
-        return Source(fields, None, keyspace, _name_of(fields.get("table")), _log_of(fields))
+        return None, keyspace, name
     catalog = None if schema is None else database
-    schema = database if schema is None else schema
-    name = _name_of(fields.get("table")) or _name_of(fields.get("collection"))
-    return Source(fields, catalog, schema, name, _log_of(fields))
+    return catalog, database if schema is None else schema, name or _name_of(collection)
 
 
 def _log_of(fields: Mapping[str, Any]) -> tuple[int, ...] | None:

@@ -7,10 +7,10 @@ seldom, and working them out takes longer than all else.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from transforms.column_types.encodings import is_base64
 from transforms.column_types.numbers import TooLong
@@ -31,7 +31,7 @@ from transforms.families.connect.values import (
 )
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.json_values import as_text, part
+from transforms.json_values import Number, as_text, part
 
 
 class Rows:
@@ -44,8 +44,8 @@ class Rows:
     """
 
     __slots__ = (
-        *("_placeholders", "_readers", "_stream_schemas"),
-        *("columns", "names", "read_by_schema", "texts_for_bytes"),
+        *("_readers", "_stream_schemas"),
+        *("columns", "names", "placeholders", "read_by_schema", "texts_for_bytes"),
     )
 
     def __init__(
@@ -54,7 +54,7 @@ class Rows:
         how: HowRead,
     ) -> None:
         declared = how.declared
-        self._placeholders = how.placeholders
+        self.placeholders = how.placeholders
         self.columns = schemas.columns_of(fields or ())
         named = None if fields is None else schemas.columns_by_name(self.columns)
         self.names = None if named is None else frozenset(named)
@@ -89,7 +89,7 @@ class Rows:
         Raises:
             TooLong: A number has thousands of digits.
         """
-        readers, placeholders = self._readers, self._placeholders
+        readers, placeholders = self._readers, self.placeholders
         found: dict[str, Value] = {}
         name = ""
         try:
@@ -115,6 +115,33 @@ class Rows:
             raise TooLong(f"{name} is {why}") from None
         return found
 
+    def texts_of(self, names: Iterable[str]) -> ReadTexts:
+        """Reads the values of images that have just these columns, as ``values`` does."""
+        found = [self._readers.get(name) for name in names]
+        readers = found if any(found) else None
+
+        def texts(given: Mapping[str, Any], *, with_placeholders: bool) -> list[Value]:
+            values = given.values()
+            if with_placeholders or not _SCALARS.issuperset(map(type, values)):
+                read = self.values(given, with_placeholders=bool(self.placeholders.texts))
+                if len(read) < len(given):
+                    raise Unsent
+                return [*read.values()]
+            if readers is None:
+                return [one if one is None or type(one) is str else as_text(one) for one in values]
+            return [
+                one
+                if one is None
+                else read(one)
+                if read is not None
+                else one
+                if type(one) is str
+                else as_text(one)
+                for one, read in zip(values, readers, strict=True)
+            ]
+
+        return texts
+
     def _defaults(self) -> tuple[tuple[str, str], ...]:
         """What columns have in rows from before they were added, where the schema says it."""
         given = {str(one.field): one.default for one in self.columns if one.default is not None}
@@ -135,6 +162,19 @@ class Rows:
         return found
 
 
+class ReadTexts(Protocol):
+    """Reads the values of an image; ``with_placeholders``: one of them may stand for a value that was not sent.
+
+    Raises:
+        Unsent: One of them does.
+        TooLong: A number has thousands of digits.
+    """
+
+    def __call__(self, given: Mapping[str, Any], *, with_placeholders: bool) -> list[Value]:
+        """The values, in the order of the image."""
+
+
+_SCALARS: Final = frozenset({str, int, bool, Number, type(None)})
 _BINARY: Final = ("binary", f"binary{IN_TEXT}")
 _MOST_TABLES: Final = 10_000
 """Maximum number of tables that are kept: names come from outside, and then all are forgotten."""
@@ -271,7 +311,7 @@ class ImageReader:
             found.before = self._image("before", envelope, rows, found)
             found.after = self._image("after", envelope, rows, found)
             if envelope.operation is not None and envelope.key.values:
-                unsaid = _unsaid(envelope.key.values, found, rows)
+                unsaid = unsaid_columns(envelope.key.values, found, rows)
                 if unsaid:
                     image = found.before if envelope.operation == "delete" else found.after
                     of_key = table.key_rows(envelope.key.fields, rows)
@@ -281,6 +321,10 @@ class ImageReader:
             found.fault = found.fault or Fault("value_does_not_fit", str(why))
         found.stream_schema = _stream_schema(envelope, rows)
         return found
+
+    def rows_of(self, names: tuple[str | None, ...], fields: list[Any] | None) -> Rows:
+        """How the rows of a table are read, by its name in the stream and a schema that lists these fields."""
+        return self._table(names).rows(fields)
 
     def _table(self, names: tuple[str | None, ...]) -> RowTable:
         """How the messages of a table are read, by its name in the stream."""
@@ -325,7 +369,7 @@ class ImageReader:
         return values
 
 
-def _unsaid(key: Mapping[str, Any], found: Images, rows: Rows) -> dict[str, Any]:
+def unsaid_columns(key: Mapping[str, Any], found: Images, rows: Rows) -> dict[str, Any]:
     """The key's columns that neither image mentions; such as the schema does not have are none of the table's."""
     return {
         name: value

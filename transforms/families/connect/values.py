@@ -42,7 +42,7 @@ class Placeholders:
     stand-ins as a number for each byte, as texts.
     """
 
-    __slots__ = ("_in_lists", "_maps", "_words", "numbers", "texts")
+    __slots__ = ("_in_lists", "_maps", "_octets", "_words", "numbers", "texts")
 
     def __init__(self, settings: Iterable[str] = (PLACEHOLDER,)) -> None:
         spelled = [one for setting in settings for one in _placeholder_bytes(setting)]
@@ -50,6 +50,7 @@ class Placeholders:
         as_bytes = {form for octets in spelled for form in _bytes_as_texts(octets)}
         self.texts = frozenset(words | as_bytes)
         self._words = tuple(words)
+        self._octets = tuple(one.encode("utf-8", "replace") for one in self.texts)
         self._in_lists = self.texts | {_placeholder_uuid(octets) for octets in spelled}
         self._maps = tuple({word: word} for word in words)
         self.numbers = tuple(
@@ -65,6 +66,10 @@ class Placeholders:
             if word in text:
                 return True
         return text in self.texts
+
+    def may_be_written_in(self, raw: bytes) -> bool:
+        """Whether a text of a JSON document that has no backslash may be a stand-in."""
+        return any([one in raw for one in self._octets])
 
     def has(self, value: Any) -> bool:
         """Whether a JSON value is a stand-in, in the column's type.

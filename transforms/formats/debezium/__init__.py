@@ -29,6 +29,7 @@ from transforms.formats.debezium.decode import (
     decoder,
     propose,
     recognise,
+    shapes,
 )
 from transforms.source_format import AVRO_FILES, JSON_FILES, SourceFormat
 
@@ -37,6 +38,7 @@ FORMAT = SourceFormat(
     files=(*JSON_FILES, *AVRO_FILES),
     split=envelopes.split_files,
     decoder=decoder,
+    shapes=shapes,
     transactional=True,
     warnings=(
         *(UNAVAILABLE, NOT_AWAITED, NO_LOG_POSITION, TEXTS_FOR_BYTES),

@@ -76,6 +76,14 @@ def unwrap_cells(envelope: Envelope) -> bool:
     return found
 
 
+def may_be_in_cells(envelope: Envelope) -> bool:
+    """Whether an image, or the key, holds cells."""
+    body = envelope.body
+    return any(
+        one and _has_cells(one) for one in (body["before"], body["after"], envelope.key.values)
+    )
+
+
 def _read_operation(envelope: Envelope) -> None:
     op = envelope.body.get("op")
     if type(op) is str and op in _OPERATIONS:

@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from transforms.event import Event, EventWarning, Transaction
+from transforms.event import Event, EventWarning, SnapshotRow, Transaction
 from transforms.families.connect import events, wire
 from transforms.families.connect.envelopes import TOMBSTONE, Envelope, EnvelopeReader, Vocabulary
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.onboarding import proposal_of
+from transforms.families.connect.shapes import EnvelopeShapes, Told
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
-from transforms.formats.debezium.cells import EXPIRES, scope_of, unwrap_cells
+from transforms.formats.debezium.cells import EXPIRES, may_be_in_cells, scope_of, unwrap_cells
 from transforms.formats.debezium.documents import Documents
 from transforms.formats.debezium.log_positions import (
     Standing,
@@ -31,6 +32,7 @@ from transforms.formats.debezium.other_envelopes import Adapter
 from transforms.json_values import as_text, part
 from transforms.onboarding.proposal import Entry, Mark, Proposal, Sampled, records_in
 from transforms.record import BronzeRecord
+from transforms.shape import ReadShape
 from transforms.source_format import Decode, Surveyed
 
 UNAVAILABLE = EventWarning(
@@ -226,10 +228,7 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
             event.scope = {}
         elif envelope.operation == "delete" and (scope := scope_of(envelope, images)) is not None:
             event.scope, event.before, event.after = scope, {}, {}
-        if envelope.operation == "read" or envelope.is_snapshot:
-            event.snapshot = snapshot_row_of(envelope, standing)
-        elif standing.point is not None and not standing.has_point:
-            event.snapshot = without_point_of(envelope, standing.point)
+        event.snapshot = _of_snapshots(envelope, standing)
         transaction = transaction_of(envelope, mark)
         if is_awaited:
             event.transaction = transaction
@@ -244,6 +243,44 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
         return (event,)
 
     return decode
+
+
+def shapes(feed: Feed) -> ReadShape:
+    """A change of a row, or a row of a snapshot, in an envelope of its own; all else goes the long way."""
+    images = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
+    is_awaited = waits_for_transactions(feed)
+
+    def tell(envelope: Envelope, has_objects: bool) -> Told | None:
+        connector = (envelope.source.text("connector") or "").lower()
+        if connector in ("cassandra", "mongodb") or (has_objects and may_be_in_cells(envelope)):
+            return None
+        standing = standing_of(envelope)
+        envelope.is_snapshot = _is_snapshot(envelope, standing)
+        entry = log_entry_of(envelope, standing)
+        if isinstance(entry, Fault):
+            return None
+        transaction = transaction_of(envelope, None) if envelope.body["transaction"] else None
+        # What warnings, and the effect, depend on beside the shape of all envelopes.
+        decides = (
+            standing.point is None,
+            standing.has_point,
+            transaction is None,
+            has_no_log_position(envelope),
+            envelope.key.is_none and is_blocking(envelope),
+        )
+        of_snapshots = _of_snapshots(envelope, standing)
+        return Told(entry, decides, transaction if is_awaited else None, of_snapshots)
+
+    return EnvelopeShapes(feed, VOCABULARY, images, tell)
+
+
+def _of_snapshots(envelope: Envelope, standing: Standing) -> SnapshotRow | None:
+    """What an event says of snapshots."""
+    if envelope.operation == "read" or envelope.is_snapshot:
+        return snapshot_row_of(envelope, standing)
+    if standing.point is not None and not standing.has_point:
+        return without_point_of(envelope, standing.point)
+    return None
 
 
 def _bare_names(feed: Feed, declared: Iterable[str]) -> frozenset[str]:

@@ -98,11 +98,16 @@ def _postgres(envelope: Envelope) -> LogPoint | None:
 def _last_commit(sequence: Any) -> int | None:
     """The first of two numbers, which stand as JSON in a text."""
     if type(sequence) is str:
+        if (usual := _SEQUENCE.fullmatch(sequence)) is not None:
+            return int(usual[1])
         try:
             sequence = json_values.read(sequence)
         except MalformedJson:
             return None
     return whole(sequence[0]) if type(sequence) is list and sequence else None
+
+
+_SEQUENCE: Final = re.compile(r'\["([0-9]{1,18})","[0-9]*"\]', re.ASCII)
 
 
 def _mysql(envelope: Envelope) -> LogPoint | None:

@@ -1,0 +1,236 @@
+"""Messages of topics by their shapes: which are taken, and that a shape says what each message says by itself."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import defaultdict
+from dataclasses import fields
+from typing import Any, Final
+
+import pytest
+
+from transforms.event import Event
+from transforms.feed.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.record import BronzeRecord
+from transforms.shape import Shape, Shaped
+
+UNSENT: Final = "__debezium_unavailable_value"
+TABLE: Final = Table("item", ("id",), {"id": "int", "note": "string", "day": "date"}, ())
+COLUMNS: Final = {"id": "int32", "note": "string", "price": "double", "tags": "array"}
+SOURCE: Final = {
+    **{"connector": "postgresql", "db": "shop", "schema": "public", "table": "item", "lsn": 1000},
+    **{"snapshot": "false", "ts_ms": 1763660000000, "sequence": '["999","1000"]'},
+}
+OF_MYSQL: Final = {"connector": "mysql", "table": "item", "file": "binlog.7", "pos": 4}
+ROW: Final = {"id": 1, "note": "a", "price": 1.5, "tags": ["x", "y"]}
+
+
+def compact(document: object) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def described(payload: object, fields: list[dict[str, Any]]) -> bytes:
+    return compact({"schema": {"type": "struct", "fields": fields}, "payload": payload})
+
+
+def envelope(row: object = ROW, **others: object) -> dict[str, Any]:
+    whole = {"before": None, "after": row, "source": SOURCE, "op": "c", "ts_ms": 1763660000123}
+    return {**whole, **others}
+
+
+def with_schema(payload: object, **kinds: str) -> bytes:
+    types = {**COLUMNS, **kinds}
+    columns = [{"type": kind, "optional": True, "field": name} for name, kind in types.items()]
+    images = [{"type": "struct", "fields": columns, "field": one} for one in ("before", "after")]
+    return described(payload, images)
+
+
+def with_row(**columns: object) -> bytes:
+    return compact(envelope({**ROW, **columns}))
+
+
+def of_bare_table(last_commit: str | None) -> bytes:
+    """A row of a snapshot; a connector that has read a commit before takes a blocking one."""
+    sequence = None if last_commit is None else f'["{last_commit}","1000"]'
+    source = {**SOURCE, "table": "bare", "snapshot": "true", "sequence": sequence}
+    return compact(envelope(op="r", source=source))
+
+
+def in_cells(value: object) -> dict[str, object]:
+    return {"value": value, "set": True}
+
+
+PLAIN: Final = compact(envelope())
+KEY: Final = b'{"id":1}'
+TAKEN: Final[dict[str, tuple[bytes, bytes | None]]] = {
+    "insert": (PLAIN, KEY),
+    "insert with schema": (with_schema(envelope()), described({"id": 1}, [{"field": "id"}])),
+    "insert with another schema": (
+        with_schema(envelope(), note="bytes"),
+        described({"id": 1}, [{"field": "id"}]),
+    ),
+    "insert with another key's schema": (
+        with_schema(envelope()),
+        described({"id": 1}, [{"field": "id"}, {"field": "note"}]),
+    ),
+    "schema behind": (
+        json.dumps({"payload": envelope(), "schema": {"fields": []}}, indent=1).encode(),
+        KEY,
+    ),
+    "update": (compact(envelope({**ROW, "note": None}, before=ROW, op="u")), KEY),
+    "an insert with an old image": (compact(envelope(before=ROW)), KEY),
+    "delete": (compact(envelope(None, before=ROW, op="d")), KEY),
+    "read": (compact(envelope(op="r", source={**SOURCE, "snapshot": "last"})), KEY),
+    "another table": (compact(envelope(source={**SOURCE, "table": "other"})), KEY),
+    "no key": (PLAIN, None),
+    "no key, in a blocking snapshot": (of_bare_table("999"), None),
+    "no key, in an initial snapshot": (of_bare_table(None), None),
+    "in a transaction": (compact(envelope(transaction={"id": "5:1", "total_order": 1})), KEY),
+    "an object": (with_row(tags={"scale": 1, "value": "AQ=="}), KEY),
+    "escapes": (with_row(note='"\\\n'), KEY),
+    "without a log position": (
+        compact(envelope(source={"table": "item", "file": "", "pos": 0})),
+        KEY,
+    ),
+    "with a log position, and none in a file": (
+        compact(envelope(source={**SOURCE, "file": "", "pos": 0})),
+        KEY,
+    ),
+    "a row of a snapshot of MySQL": (
+        compact(envelope(op="r", source={**OF_MYSQL, "snapshot": "last"})),
+        KEY,
+    ),
+    "of MySQL": (
+        compact(envelope(source=OF_MYSQL)),
+        KEY,
+    ),
+    "an update without a key that is read": (compact(envelope(before=ROW, op="u")), None),
+}
+JUDGED: Final[dict[str, tuple[bytes | None, bytes | None]]] = {
+    "tombstone": (None, KEY),
+    "no JSON": (PLAIN[:-1], KEY),
+    "a name twice": (PLAIN.replace(b'"note":"a"', b'"note":"b","note":"a"'), KEY),
+    "a name twice in the key": (PLAIN, b'{"id":2,"id":1}'),
+    "a schema twice": (b'{"payload":' + PLAIN + b',"schema":null,"schema":{}}', KEY),
+    "minus zero": (PLAIN.replace(b"1.5", b"-0"), KEY),
+    "a number without end": (PLAIN.replace(b"1.5", b"1" * 1_001), KEY),
+    "two images, one a text": (compact(envelope(before="null", op="u")) + b" x", KEY),
+    "an image that is no object": (compact(envelope(before="text", op="u")), KEY),
+    "no new image": (compact(envelope(None)), KEY),
+    "no new image, and no key": (compact(envelope(None)), None),
+    "an operation that is not known": (compact(envelope(op="z")), KEY),
+    "a truncate": (compact(envelope(None, op="t")), KEY),
+    "a field of no envelope": (compact(envelope(payload_2={})), KEY),
+    "a value that was not sent": (with_row(note=UNSENT), KEY),
+    "one that was not sent, in escapes": (
+        compact(envelope({"id": 1, "note": UNSENT})).replace(b'"__deb', b'"\\u005f_deb'),
+        KEY,
+    ),
+    "one in base64": (with_row(note=base64.b64encode(UNSENT.encode()).decode()), KEY),
+    "one in a row of texts": (compact(envelope({"id": 1, "note": UNSENT})), KEY),
+    "one in numbers": (with_row(tags=[*UNSENT.encode()]), KEY),
+    "one in a list": (with_row(tags=[UNSENT]), KEY),
+    "cells": (compact(envelope({"id": in_cells(1), "note": None})), KEY),
+    "in Avro's own JSON": (compact(envelope({"shop.item.Value": {"id": {"int": 1}}})), None),
+    "of Cassandra": (compact(envelope(source={**SOURCE, "connector": "cassandra"})), KEY),
+    "a column in the key alone": (compact(envelope({"note": "a"})), KEY),
+    "a key that is no JSON": (PLAIN, b"{"),
+    "a key that is a text": (PLAIN, b'"1"'),
+    "without a place": (compact(envelope(source={**SOURCE, "lsn": None, "sequence": None})), KEY),
+}
+HEADERS: Final = {"traceparent": True, "__debezium.context.task": True, "ce_specversion": False}
+
+
+def message(
+    value: bytes | None, key: bytes | None, offset: int, header: str | None = None
+) -> BronzeRecord:
+    headers = None if header is None else [(header, b"1.0")]
+    of_topic = ("w", "shop.public.item/0", "g", offset + 1, offset, None)
+    return BronzeRecord(*of_topic, value, None, 0, key=key, headers=headers)
+
+
+def messages() -> list[tuple[BronzeRecord, bool]]:
+    found = [(message(*one, at), True) for at, one in enumerate(TAKEN.values())]
+    # Each comes again, with another place, after others of all kinds.
+    found += [(message(*one, 1_000 + at), False) for at, one in enumerate(JUDGED.values())]
+    found += [(message(*one, 2_000 + at), True) for at, one in enumerate(TAKEN.values())]
+    found += [(message(PLAIN, KEY, 3_000, name), taken) for name, taken in HEADERS.items()]
+    return found
+
+
+def lines(as_texts: bool) -> list[tuple[BronzeRecord, bool]]:
+    """The messages as lines of a dump."""
+    found: list[tuple[BronzeRecord, bool]] = []
+    for record, taken in messages():
+        if record.headers or (record.payload or b"{")[-1:] != b"}":
+            continue
+        value = "null" if record.payload is None else record.payload.decode()
+        key = "null" if record.key is None else record.key.decode()
+        if as_texts:
+            value, key = (one if one == "null" else json.dumps(one) for one in (value, key))
+        elif key == "{":
+            continue
+        place = f'"topic":"shop.public.item","partition":0,"offset":{record.byte_offset}'
+        line = f'{{{place},"key":{key},"payload":{value}}}'.encode()
+        found.append(
+            (BronzeRecord("w", "dump.json", "g", len(found) + 1, 0, None, line, None, 0), taken)
+        )
+    doubled = found[0][0].payload or b""
+    twice = doubled.replace(b'"offset":0', b'"offset":7,"offset":0')
+    found.append((BronzeRecord("w", "dump.json", "g", 1, 0, None, twice, None, 0), False))
+    return found
+
+
+def told(event: Event) -> tuple[object, ...]:
+    """What a shape leaves to its records."""
+    images = ([*event.before.values()], [*event.after.values()])
+    place = (event.log_position, event.identity, event.segment)
+    times = (event.event_at, event.extracted_at)
+    return (*images, *place, *times, event.transaction, event.snapshot)
+
+
+def shared(event: Event) -> tuple[object, ...]:
+    """What it says of all of them."""
+    own = {*Shaped._fields} - {"before", "after"}
+    names = [one.name for one in fields(Event) if one.name not in own]
+    return tuple(
+        (*found,) if name in ("before", "after") else found
+        for name, found in ((name, getattr(event, name)) for name in names)
+    )
+
+
+def check(feed: Feed, records: list[tuple[BronzeRecord, bool]]) -> None:
+    source = FORMATS[feed.format]
+    assert source.shapes is not None
+    read, decode = source.shapes(feed), source.decoder(feed, {})
+    of_shape: defaultdict[Shape, list[Event]] = defaultdict(list)
+    for record, is_taken in records:
+        try:
+            said = read(record)
+        except Exception:
+            said = None
+        assert (said is not None) == is_taken, (record.payload, record.key, record.headers)
+        if said is not None:
+            (event,) = decode(record)
+            assert isinstance(event, Event)
+            assert event.fault is None
+            assert (tuple(event.before), tuple(event.after)) == (
+                said.shape.before,
+                said.shape.after,
+            )
+            assert told(event) == said[1:]
+            of_shape[said.shape].append(event)
+    for events in of_shape.values():
+        assert all(shared(one) == shared(events[0]) for one in events)
+
+
+@pytest.mark.parametrize("topics", ["shop.public.item", "shop.public.item,shop.transaction"])
+def test_a_shape_says_what_a_message_of_a_topic_says(topics: str) -> None:
+    check(Feed("laws", "debezium", f"kafka://b/{topics}", tables={"item": TABLE}), messages())
+
+
+@pytest.mark.parametrize("as_texts", [False, True])
+def test_a_shape_says_what_a_line_of_a_dump_says(as_texts: bool) -> None:
+    check(Feed("laws", "debezium", "/landing", tables={"item": TABLE}), lines(as_texts))

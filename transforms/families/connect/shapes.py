@@ -1,0 +1,230 @@
+"""Reads envelopes of Connect's JSON by their shapes: the first of a shape says what is to be known of all.
+
+A record's own path (``EnvelopeReader``, ``ImageReader``) stays the definition. Here an envelope is read in which
+nothing has to be judged: it has the fields of an envelope alone, each of its type, and every name once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from transforms import json_values
+from transforms.event import SnapshotRow, Transaction
+from transforms.families.connect.envelopes import (
+    NO_KEY,
+    UNKNOWN_KEY,
+    DocumentReader,
+    Envelope,
+    Key,
+    ReadSchema,
+    Vocabulary,
+    read_source,
+)
+from transforms.families.connect.events import LogEntry
+from transforms.families.connect.images import ImageReader, Images, ReadTexts, unsaid_columns
+from transforms.families.connect.values import Placeholders
+from transforms.families.kafka_records import plain_message
+from transforms.feed.feed import Feed
+from transforms.record import BronzeRecord
+from transforms.shape import Shape, Shaped
+
+
+class Told(NamedTuple):
+    """What a format says of an envelope.
+
+    ``decides``: all that its event depends on, but for what ``EnvelopeShapes`` knows itself.
+    """
+
+    entry: LogEntry
+    decides: tuple[Hashable, ...] = ()
+    transaction: Transaction | None = None
+    snapshot: SnapshotRow | None = None
+
+
+Tell: TypeAlias = Callable[[Envelope, bool], Told | None]
+"""What a format says, and whether there are objects in images; None where the record has to be decoded by itself.
+
+It sets ``is_snapshot``.
+"""
+
+_OPERATIONS: Final = frozenset({"read", "insert", "update", "delete", "replace"})
+_MOST_SHAPES: Final = 4_096
+_WRAPPED: Final = frozenset({"schema", "payload"})
+_SEPARATOR: Final = None
+
+
+_Image: TypeAlias = dict[str, Any] | str | msgspec.UnsetType | None
+
+
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
+    source: dict[str, Any]
+    op: str
+    before: _Image = msgspec.UNSET
+    after: _Image = msgspec.UNSET
+    ts_ms: int | str | msgspec.UnsetType | None = msgspec.UNSET
+    ts_us: int | msgspec.UnsetType | None = msgspec.UNSET
+    ts_ns: int | msgspec.UnsetType | None = msgspec.UNSET
+    transaction: dict[str, Any] | msgspec.UnsetType | None = msgspec.UNSET
+
+
+_body = msgspec.json.Decoder(_Body, float_hook=json_values.fraction).decode
+_columns = msgspec.json.Decoder(dict[str, Any], float_hook=json_values.fraction).decode
+
+
+class _Read(NamedTuple):
+    envelope: Envelope
+    raw: bytes
+    row_schema: ReadSchema | None
+    key_schema: ReadSchema | None
+    has_objects: bool
+
+
+class _Known(NamedTuple):
+    shape: Shape
+    before: ReadTexts
+    after: ReadTexts
+    placeholders: Placeholders
+
+
+class EnvelopeShapes:
+    """The shapes of the envelopes of a feed; for one process to keep. What it raises stands for None."""
+
+    def __init__(self, feed: Feed, vocabulary: Vocabulary, images: ImageReader, tell: Tell) -> None:
+        self._feed, self._vocabulary, self._images, self._tell = feed, vocabulary, images, tell
+        self._documents = DocumentReader()
+        self._known: dict[Hashable, _Known | None] = {}
+
+    def __call__(self, record: BronzeRecord) -> Shaped | None:
+        """The record by its shape; None where that cannot be seen at once."""
+        read = self._read(record)
+        told = None if read is None else self._tell(read.envelope, read.has_objects)
+        if read is None or told is None:
+            return None
+        known = self._shape(read, told)
+        if known is None:
+            return None
+        envelope, raw = read.envelope, read.raw
+        # A stand-in for a value that was not sent may be written with backslashes.
+        is_suspect = raw.count(b"\\") > _backslashes(envelope.source.fields)
+        is_suspect = is_suspect or known.placeholders.may_be_written_in(raw)
+        log = envelope.source.log
+        return Shaped(
+            known.shape,
+            known.before(envelope.body["before"], with_placeholders=is_suspect),
+            known.after(envelope.body["after"], with_placeholders=is_suspect),
+            told.entry.log_position,
+            told.entry.identity,
+            log[0] if log is not None and not envelope.is_snapshot else None,
+            envelope.event_at,
+            envelope.extracted_at,
+            told.transaction,
+            told.snapshot,
+        )
+
+    def _read(self, record: BronzeRecord) -> _Read | None:
+        message = plain_message(record, self._feed)
+        if message is None:
+            return None
+        row_schema, raw = self._documents.parts(message.value)
+        body = _body(raw)
+        before, after = self._image(body.before), self._image(body.after)
+        if before is None or after is None:
+            return None
+        operation = self._vocabulary.operation(body.op)
+        if operation not in _OPERATIONS or not (after or operation == "delete"):
+            return None
+        names = _names_of(body) + len(before) + len(after)
+        has_objects = not json_values.is_as_read(raw, names)
+        if has_objects and not (
+            json_values.is_as_read(raw, names + _deeper(body, before, after))
+            # In Avro's own JSON an image stands within an object.
+            and min(len(before) or 2, len(after) or 2) > 1
+        ):
+            return None
+        envelope = Envelope(message.about, record)
+        envelope.body = {
+            "op": body.op,
+            "before": before,
+            "after": after,
+            "ts_ms": body.ts_ms,
+            "transaction": body.transaction,
+        }
+        envelope.operation, envelope.source = operation, read_source(body.source)
+        key_schema = self._take_key(envelope, message.key)
+        if message.key is not None and envelope.key is UNKNOWN_KEY:
+            return None
+        return _Read(envelope, raw, row_schema, key_schema, has_objects)
+
+    def _image(self, given: _Image) -> Mapping[str, Any] | None:
+        """An image, empty where there is none; None for a text that is no word for nothing."""
+        if type(given) is str:
+            return {} if self._vocabulary.means_nothing(given) else None
+        return given or {}  # type: ignore[return-value]
+
+    def _take_key(self, envelope: Envelope, key: bytes | None) -> ReadSchema | None:
+        """Read the message's key; it stays unknown where it has to be judged. Returns its schema."""
+        if key is None:
+            envelope.key = NO_KEY if envelope.message.is_keyless else UNKNOWN_KEY
+            return None
+        schema, raw = self._documents.parts(key)
+        values = _columns(raw)
+        is_plain = values and json_values.is_as_read(raw, len(values))
+        if is_plain and (schema is not None or not values.keys() <= _WRAPPED):
+            envelope.key = Key(values, None if schema is None else schema.fields)
+        return schema
+
+    def _shape(self, read: _Read, told: Told) -> _Known | None:
+        """What is known of all records that are like this one."""
+        envelope, _, row_schema, key_schema, _ = read
+        body, key, position = envelope.body, envelope.key, told.entry.log_position
+        described = (
+            (row_schema, key_schema, key.is_none, key.values is None, envelope.operation),
+            (envelope.is_snapshot, len(position), told.entry.varying, told.decides),
+            envelope.source[1:4],
+            (*(key.values or ()), _SEPARATOR, *body["before"], _SEPARATOR, *body["after"]),
+        )
+        known = self._known.get(described)
+        if known is None and described not in self._known:
+            if len(self._known) >= _MOST_SHAPES:
+                # A stream may have rows of any columns.
+                self._known.clear()
+            known = self._known[described] = self._new(envelope, row_schema)
+        return known
+
+    def _new(self, envelope: Envelope, row_schema: ReadSchema | None) -> _Known | None:
+        before, after = envelope.body["before"], envelope.body["after"]
+        fields = None if row_schema is None else row_schema.row_fields
+        table = envelope.source[1:4]
+        rows = self._images.rows_of(table, fields)
+        if unsaid_columns(envelope.key.values or {}, Images(before, after), rows):
+            # A column's value stands in the key.
+            return None
+        return _Known(
+            Shape((*before,), (*after,)),
+            rows.texts_of(before),
+            rows.texts_of(after),
+            rows.placeholders,
+        )
+
+
+def _names_of(body: _Body) -> int:
+    """How many names an envelope has, but for its images, where no value is an object."""
+    found = 2 + len(body.source)
+    for one in (body.before, body.after, body.ts_ms, body.ts_us, body.ts_ns, body.transaction):
+        found += one is not msgspec.UNSET
+    return found + (len(body.transaction) if body.transaction else 0)
+
+
+def _deeper(body: _Body, before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
+    """How many names there are in values that are objects."""
+    inner = (body.source, before, after, body.transaction or {})
+    return sum(json_values.names_in([*one.values()]) for one in inner)
+
+
+def _backslashes(source: Mapping[str, Any]) -> int:
+    """How many backslashes a source has at least: Postgres's ``sequence`` is JSON in a text."""
+    sequence = source.get("sequence")
+    return sequence.count('"') if type(sequence) is str else 0
