@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -27,8 +27,7 @@ from transforms.feed.feed import Feed
 from transforms.feed.windows import WINDOW_LENGTHS
 
 
-@dataclass(frozen=True, slots=True)
-class ReadObject:
+class ReadObject(NamedTuple):
     """One object generation that bronze holds, and how many records it gave."""
 
     window: str
@@ -57,7 +56,7 @@ def objects_in(
     found = merged_groups(held)
     columns = (*_OBJECT, "records")
     cells = zip(*[found[name].to_pylist() for name in columns], strict=True)
-    return [ReadObject(*one) for one in cells]
+    return [*map(ReadObject._make, cells)]
 
 
 def noted_objects(lake: Lake, feed: Feed, windows: Iterable[str] | None = None) -> list[ReadObject]:

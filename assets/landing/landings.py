@@ -24,7 +24,7 @@ from assets.storage.s3 import fault_and_remedy, is_passing, s3_client
 from transforms.errors import LandingAway, UnreadableLanding
 from transforms.feed.feed import Feed
 from transforms.feed.paths import matches
-from transforms.feed.windows import day_of_folder, window_of
+from transforms.feed.windows import day_of_folder, window_of, window_of_folder
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -52,9 +52,11 @@ _SHOWN = 20
 """Maximum number of objects that are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class LandedObject:
-    """One object of a landing. ``name`` is relative to the landing; a new ``generation`` is new content."""
+class LandedObject(NamedTuple):
+    """One object of a landing. ``name`` is relative to the landing; a new ``generation`` is new content.
+
+    A tuple, for a landing has hundreds of thousands of them, and each look makes them all.
+    """
 
     name: str
     generation: str
@@ -141,6 +143,35 @@ def reason_to_leave_out(name: str, globs: Sequence[str]) -> str | None:
     if not any(matches(name, glob) for glob in globs):
         return f"does not match {' or '.join(globs)}"
     return None
+
+
+@dataclass(slots=True)
+class _Names:
+    """What the names of a feed's objects say; what all names of one folder say is worked out once in a row of them."""
+
+    feed: Feed
+    globs: Sequence[str]
+    folder: str | None = None
+    is_plain: bool = False
+    window: str | None = None
+
+    def look(self, name: str) -> tuple[str | None, str | None]:
+        """Why a listing passes over this object, and the window that its path says (see ``window_of_folder``)."""
+        folder, slash, file = name.rpartition("/")
+        if folder != self.folder:
+            # Whether a file there is a drop if nothing is wrong with its own name.
+            self.folder, self.is_plain = folder, reason_to_leave_out(f"{folder}/0", ("**",)) is None
+            self.window = window_of_folder(folder + slash, self.feed.window, self.feed.window_path)
+        is_usual = self.is_plain and file[:1] not in "._" and "+" not in file
+        if not (is_usual and not file.endswith(_TEMPORARY) and matches(name, self.globs[0])):
+            reason = reason_to_leave_out(name, self.globs)
+        else:
+            reason = None
+        return reason, None if "=" in file else self.window
+
+    def window_at(self, name: str, modified_at: datetime) -> str:
+        """The window of an object of which ``look`` gives none."""
+        return window_of(name, modified_at, self.feed.window, self.feed.window_path)
 
 
 # Listing some days only. A folder whose path has a date holds objects of that day alone (``day_of_folder``). Folders
@@ -328,7 +359,7 @@ class FolderLanding:
 
     def list(self, days: Days | None = None) -> Iterator[LandedObject]:
         """See ``Landing``."""
-        self.left_out = LeftOut()
+        self.left_out, names = LeftOut(), _Names(self._feed, self._globs)
         if not self._root.is_dir():
             fault = "it is no folder" if self._root.exists() else "there is no such folder"
             raise self._unreadable(self._root, fault, "Create it, or correct the feed's landing.")
@@ -338,22 +369,19 @@ class FolderLanding:
                 key=attrgetter("name"),
             )
         for name, file, leads_to in files:
-            shown = shown_path(name)
+            shown = name if name.isascii() else shown_path(name)
             if leads_to is not None:
                 self.left_out.add_link(shown, leads_to)
                 continue
-            reason = reason_to_leave_out(name, self._globs)
+            reason, window = names.look(name)
             if name != shown:
                 reason = "its name is not valid UTF-8"
-            status = None
-            if reason is None:
-                with self._faults_made_clear(file.path):
-                    status = _status_of_file(file)
+            status = self._status_of_file(file) if reason is None else None
             if status is None:
                 self.left_out.add(shown, reason or "no regular file, or a link to nothing")
                 continue
             modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
-            window = window_of(name, modified_at, self._feed.window, self._feed.window_path)
+            window = window or names.window_at(name, modified_at)
             yield LandedObject(name, _generation(status), status.st_size, modified_at, window)
 
     def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
@@ -373,6 +401,17 @@ class FolderLanding:
                 before = after
                 file.seek(0)
 
+    def _status_of_file(self, file: os.DirEntry[str]) -> os.stat_result | None:
+        """What the file system says of a file; None where there is none by now."""
+        try:
+            status = file.stat()
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                return None
+            with self._faults_made_clear(file.path):
+                raise
+        return status if stat.S_ISREG(status.st_mode) else None
+
     @contextmanager
     def _faults_made_clear(self, path: Path | str) -> Iterator[None]:
         try:
@@ -387,17 +426,6 @@ class FolderLanding:
 
     def _unreadable(self, path: Path | str, fault: str, remedy: str) -> UnreadableLanding:
         return UnreadableLanding(self._feed.name, str(path), fault, remedy)
-
-
-def _status_of_file(file: os.DirEntry[str]) -> os.stat_result | None:
-    """What the file system says of a file; None where there is none by now."""
-    try:
-        status = file.stat()
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            return None
-        raise
-    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _generation(status: os.stat_result) -> str:
@@ -419,7 +447,7 @@ class S3Landing:
 
     def list(self, days: Days | None = None) -> Iterator[LandedObject]:
         """See ``Landing``."""
-        self.left_out = LeftOut()
+        self.left_out, names = LeftOut(), _Names(self._feed, self._globs)
         with self._faults_made_clear():
             for found in keys_of_days(
                 self._client, self._bucket, self._prefix, days, self._feed.window_path
@@ -428,11 +456,12 @@ class S3Landing:
                 # Consoles make such keys to show an empty folder.
                 if not name or (found["Size"] == 0 and name.endswith(("/", "_$folder$"))):
                     continue
-                if reason := reason_to_leave_out(name, self._globs):
+                reason, window = names.look(name)
+                if reason:
                     self.left_out.add(name, reason)
                     continue
                 modified_at = found["LastModified"].astimezone(UTC)
-                window = window_of(name, modified_at, self._feed.window, self._feed.window_path)
+                window = window or names.window_at(name, modified_at)
                 yield LandedObject(
                     name, found["ETag"].strip('"'), found["Size"], modified_at, window
                 )

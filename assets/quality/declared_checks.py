@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import dagster as dg
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -226,14 +225,17 @@ COORDINATES: Final = ("window", "table", "key_text", "event_id", "object", "line
 OF_ALL_COLUMNS: Final = ("expect_table_column", "expect_column_to_exist", "unexpected_rows")
 """How the expectations begin that are about columns which they do not name."""
 
-_INTEGERS: Final = {
-    pa.int8(): pd.Int8Dtype(),
-    pa.int16(): pd.Int16Dtype(),
-    pa.int32(): pd.Int32Dtype(),
-    pa.int64(): pd.Int64Dtype(),
-    pa.bool_(): pd.BooleanDtype(),
-}
-"""Types of pandas that can be null: by default whole numbers with nulls become floating, which changes large ones."""
+
+def _in_pandas(kind: pa.DataType) -> object:
+    """A type that can be null: by default whole numbers with nulls become floating, which changes large ones."""
+    # Imported late: every run's process loads this module, and few feeds declare expectations.
+    import pandas as pd
+
+    if pa.types.is_boolean(kind):
+        return pd.BooleanDtype()
+    if pa.types.is_signed_integer(kind):
+        return pd.api.types.pandas_dtype(f"Int{kind.bit_width}")
+    return None
 
 
 def version_of_gold(lake: Lake, feed: Feed, name: str) -> int:
@@ -260,7 +262,7 @@ def _rows(
     fits = lake.choice.fits_in_process(*sizes)
     if (fits and not kinds & ONLY_SPARK) or kinds <= ONLY_PANDAS:
         yield Rows(
-            table.read(wanted, where).to_pandas(types_mapper=_INTEGERS.get), False, types, [*key]
+            table.read(wanted, where).to_pandas(types_mapper=_in_pandas), False, types, [*key]
         )
         return
     frame = lake.table(*place).read()

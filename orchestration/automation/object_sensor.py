@@ -22,7 +22,7 @@ from assets.landing.landings import LandedObject, open_landing
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.automation import missing_windows
-from orchestration.automation.jobs import job_name, sensor_status
+from orchestration.automation.jobs import job_name, seconds_between_looks, sensor_status
 from orchestration.automation.missing_windows import before_start
 from orchestration.automation.run_requests import (
     RUNS_AT_ONCE,
@@ -44,7 +44,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     @dg.sensor(
         name=f"{feed.name}_drops",
         job_name=job_name(feed),
-        minimum_interval_seconds=feed.running.automation.look_every,
+        minimum_interval_seconds=seconds_between_looks(feed),
         default_status=sensor_status(feed),
         description=f"Looks for new drops in {feed.landing} and runs their windows.",
     )

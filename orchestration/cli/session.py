@@ -17,7 +17,6 @@ from assets.storage.leases import is_on_store
 from assets.storage.s3 import fault_and_remedy, s3_client
 from orchestration.cli.options import Place
 from orchestration.console import say, waiting
-from orchestration.feeds.load import load_feeds, named_files
 from orchestration.resources import lake_of
 from orchestration.spark import on_first_use, settings
 from orchestration.spark.java import check_java
@@ -74,6 +73,9 @@ def announced() -> Iterator[None]:
 
 def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
     """The feeds of a folder, or those named."""
+    # Imported late: all that a feed file may declare, and a query knows no feeds.
+    from orchestration.feeds.load import load_feeds, named_files
+
     folder = feeds.expanduser().resolve()
     names = named_files(folder, only)
     # A fault in any file stops the command, before it begins to work on others.

@@ -105,8 +105,8 @@ class DeclaredAutomation(_Declared):
     """The sensor that looks for new drops."""
     compaction: _Switch = "off"
     """The schedule of compaction."""
-    look_every: str = "30s"
-    """How long lies between two looks of the sensor, from `5s` to `60m`."""
+    look_every: str | None = None
+    """How long lies between two looks of the sensor, from `5s` to `60m`: `30s` at a bucket, and else `5s`."""
 
 
 class DeclaredFreshness(_Declared):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from assets.storage.leases import is_on_store
 from expectations.feed_rules import known_rules
 from expectations.rule import Rule
 from expectations.silver import IS_FRESH
@@ -50,16 +51,19 @@ def running_from(declared: DeclaredFeed) -> Running:
         owners=tuple(declared.owners),
         tags=declared.tags,
         freshness=_freshness(declared.freshness) if declared.freshness else None,
-        automation=_automation(declared.automation),
+        automation=_automation(declared.automation, declared.landing),
         tables=_described(declared.tables),
     )
 
 
-def _automation(declared: DeclaredAutomation) -> Automation:
-    found = _LOOK.fullmatch(declared.look_every)
+def _automation(declared: DeclaredAutomation, landing: str) -> Automation:
+    # A look at a bucket costs money.
+    usual = "30s" if is_on_store(landing) else "5s"
+    written = usual if declared.look_every is None else declared.look_every
+    found = _LOOK.fullmatch(written)
     seconds = int(found[1]) * _SECONDS[found[2]] if found else 0
     if not LEAST <= seconds <= MOST:
-        fault = f"{declared.look_every!r} is no length of time from 5s to 60m"
+        fault = f"{written!r} is no length of time from 5s to 60m"
         raise InvalidKey("automation.look_every", fault)
     return Automation(
         schedule=declared.schedule == "on",

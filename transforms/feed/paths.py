@@ -6,7 +6,7 @@ Names are relative to the landing, with ``/`` between segments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -180,31 +180,33 @@ _FORM: Final = "write it as in dt={year}-{month}-{day}/h={hour}"
 class PathDate:
     """A date that a path says, in UTC: at 00:00 where the path says no hour.
 
-    ``spans``: where the numbers stand in the path, each with its name: ``{year}`` and the like.
+    ``found``: where it stands. ``groups``: which of the pattern's groups are year, month, day and, if the path says
+    one, hour.
     """
 
     moment: datetime
-    path: str
-    spans: Mapping[str, tuple[int, int]]
+    found: re.Match[str]
+    groups: Sequence[str]
 
     @property
     def has_hour(self) -> bool:
         """Whether the path says an hour, 00 for one."""
-        return "{hour}" in self.spans
+        return len(self.groups) > len(_DAY_NUMBERS)
 
     @property
     def shape(self) -> str:
         """The parts of the path in which the numbers stand, with their names in their places."""
-        spans = sorted((first, last, name) for name, (first, last) in self.spans.items())
+        path, named = self.found.string, zip(_NUMBERS, self.groups, strict=False)
+        spans = sorted((*self.found.span(group), name) for name, group in named)
         begin = spans[0][0]
-        before = self.path[self.path.rfind("/", 0, begin) + 1 : begin]
+        before = path[path.rfind("/", 0, begin) + 1 : begin]
         text, at = before if not before or before.endswith("=") else "*", begin
         for first, last, name in spans:
-            between = self.path[at:first]
+            between = path[at:first]
             if between.count("/") > 1:
                 between = f"/…/{between.rpartition('/')[2]}"
             text, at = text + between + name, last
-        return text if self.path[at : at + 1] in ("", "/") else f"{text}*"
+        return text if path[at : at + 1] in ("", "/") else f"{text}*"
 
 
 def date_in_path(object_name: str, window_path: str | None = None) -> PathDate | None:
@@ -234,23 +236,24 @@ def date_of_folder(folder: str, window_path: str | None = None) -> PathDate | No
 def dates_found(dates: re.Pattern[str], object_name: str) -> Iterator[PathDate]:
     """The dates that a pattern finds in a path: it names year, month and day ``dy``, ``dm``, ``dd``, or alike."""
     for found in dates.finditer(object_name):
+        # A listing asks this of each folder, or of each object: few steps.
         parts = found.groupdict()
-        kind = next(one for one in "dsp" if parts.get(one + "y"))
-        year, month, day = (int(parts[kind + part]) for part in "ymd")
-        written = next((kind + part for part in "tsk" if parts.get(kind + part)), None)
-        hour = int(parts[written]) if written else 24
-        if year < _EARLIEST_YEAR:
-            continue
+        kind = "d" if parts.get("dy") else "s" if parts.get("sy") else "p"
+        groups = [kind + "y", kind + "m", kind + "d"]
+        year, month, day = parts[groups[0]], parts[groups[1]], parts[groups[2]]
         try:
-            date = datetime(year, month, day, tzinfo=UTC)
+            date = datetime(int(year), int(month), int(day), tzinfo=UTC)
         except ValueError:
             continue
-        names = zip(_DAY_NUMBERS, "ymd", strict=True)
-        spans = {name: found.span(kind + part) for name, part in names}
-        if written and hour < 24:
-            date = date.replace(hour=hour)
-            spans["{hour}"] = found.span(written)
-        yield PathDate(date, object_name, spans)
+        if date.year < _EARLIEST_YEAR:
+            continue
+        for part in "tsk":
+            if hour := parts.get(kind + part):
+                if int(hour) < 24:
+                    date = date.replace(hour=int(hour))
+                    groups.append(kind + part)
+                break
+        yield PathDate(date, found, groups)
 
 
 @lru_cache(maxsize=256)

@@ -47,6 +47,17 @@ def day_of_folder(folder: str, window_path: str | None = None) -> str | None:
     return None if date is None else window_at(date.moment, "day")
 
 
+def window_of_folder(folder: str, size: WindowSize, window_path: str | None = None) -> str | None:
+    """The window of all objects right below a folder whose own name has no ``=``; None where their names count, too.
+
+    ``folder`` is relative to the landing and ends with a slash. Behind ``hour=`` even a file's name may say the hour.
+    """
+    date = date_of_folder(folder, window_path)
+    if date is None or (size == "hour" and not date.has_hour):
+        return None
+    return window_at(date.moment, size)
+
+
 def first_of(feed: Feed) -> datetime:
     """When the feed's first window begins: what its file says, or in 2020."""
     start = feed.running.start
@@ -63,7 +74,8 @@ def bounds(feed: Feed, now: datetime) -> tuple[str, str]:
 
 def window_at(moment: datetime, size: WindowSize) -> str:
     """The window that a moment, in UTC, is in."""
-    return moment.strftime(TIME_FORMATS[size])
+    # As TIME_FORMATS has it, in a fraction of its time.
+    return moment.isoformat()[: WINDOW_LENGTHS[size]]
 
 
 def _in_utc(moment: datetime) -> datetime:

@@ -117,14 +117,12 @@ def restarts(accounts: Iterable[Mapping[str, Any]], opened: Collection[str] = ()
     """
     found: list[Restart] = []
     for rows in _by_table(accounts).values():
-        positioned = [one for one in rows if _has_positions(one)]
         again = (
             Restart(
                 *(row["table"], row["declared"], row["window"], row["newest_event_at"]),
                 *(before["window"], before["newest_event_at"]),
             )
-            for at, row in enumerate(positioned)
-            for before in positioned[:at]
+            for before, row in _below_earlier([one for one in rows if _has_positions(one)])
             if _begins_again(before, row)
         )
         found += islice(chain(_falls_within(rows, opened), again), 1)
@@ -149,6 +147,22 @@ def _has_positions(row: Mapping[str, Any]) -> bool:
     if not (first and last and is_timed and first[1] == STREAM):
         return False
     return partition_of(first) is None and partition_of(last) is None
+
+
+def _below_earlier(
+    rows: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Each window that is below some window before it, paired with every one before it.
+
+    Hardly any is: to compare each of ten thousand windows with all before it takes seconds of every run.
+    """
+    highest: dict[tuple[object, int], tuple[int, ...]] = {}
+    for at, row in enumerate(rows):
+        first, last = tuple(row["first_position"]), tuple(row["last_position"])
+        if last < highest.get((row["stream"], last[0]), last):
+            yield from ((before, row) for before in rows[:at])
+        of_log = row["stream"], first[0]
+        highest[of_log] = max(first, highest.get(of_log, first))
 
 
 def _begins_again(before: Mapping[str, Any], row: Mapping[str, Any]) -> bool:

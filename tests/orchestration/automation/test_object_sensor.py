@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -297,8 +296,8 @@ def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
 
     # An old window gets an object, and another's is replaced.
     old, other = objects[5], objects[4_000]
-    landed["late"] = replace(old, name="late.json")
-    landed[other.window] = replace(other, generation="2")
+    landed["late"] = old._replace(name="late.json")
+    landed[other.window] = other._replace(generation="2")
     assert look() == [old.window, other.window]
     assert look() == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from assets.control import ledger, progress
 from assets.control.ledger import ReadObject
 from assets.landing import kafka
 from assets.landing.kafka_offsets import Partition, ReadUpTo
-from assets.landing.landings import LandedObject
+from assets.landing.landings import LandedObject, open_landing
 from assets.storage.lake import Lake
 from orchestration.automation.run_requests import ranges_of
 from orchestration.resources import lake_of
@@ -45,6 +46,29 @@ def landed(
     monkeypatch.setattr(from_objects, "arrivals", lambda *_: found)
     monkeypatch.setattr(ledger, "read_objects", lambda *_: list(known))
     monkeypatch.setattr(progress, "unfinished", lambda *_: list(unfinished))
+
+
+@pytest.mark.parametrize("folder", ["2025-03-04/05", "2025-03-04T05", "items/2025/03/04/05/x"])
+def test_what_comes_late_into_an_old_window_or_is_replaced_there_is_due(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    feed = replace(HOURLY, landing=str(tmp_path))
+    drop = tmp_path / folder / "a.json"
+    for one in (drop, tmp_path / "2025-11-20/03/b.json"):
+        one.parent.mkdir(parents=True)
+        one.write_text("{}")
+    listed = open_landing(feed).list()
+    read = [ReadObject(one.window, one.name, one.generation, 1) for one in listed]
+    monkeypatch.setattr(ledger, "read_objects", lambda *_: read)
+    monkeypatch.setattr(progress, "unfinished", lambda *_: [])
+    assert planning.due(lake, feed).windows == []
+    late = drop.with_name("late.json")
+    late.write_text("{}")
+    assert planning.due(lake, feed).windows == ["2025-03-04T05"]
+    late.unlink()
+    # In place, with as many bytes: neither its folder nor its size tells.
+    drop.write_text("[]")
+    assert planning.due(lake, feed).windows == ["2025-03-04T05"]
 
 
 def refusal(feed: Feed, windows: str) -> str:

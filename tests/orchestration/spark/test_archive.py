@@ -29,6 +29,7 @@ OF_TASKS = (
     "assets.landing.read_objects",
     "assets.landing.read_topics",
     "assets.executors.spark",
+    "assets.silver.files",
     "transforms.silver.stages",
     "transforms.gold.stages",
     "transforms.formats",
