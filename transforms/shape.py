@@ -40,7 +40,7 @@ class Shaped(NamedTuple):
 
 
 ReadShape = Callable[[BronzeRecord], Shaped | None]
-"""One record by its shape; None where it has to be decoded by itself, for any reason.
+"""One record by its shape; None where it has to be decoded by itself, for any reason; what it raises stands for None.
 
 All records of one shape become one event each, without a fault, whose fields are alike but for those of ``Shaped``.
 """

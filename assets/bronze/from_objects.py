@@ -13,7 +13,7 @@ from assets.control import ledger, progress
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.landing.landings import LandedObject, open_landing
 from assets.landing.read_objects import read_in_process, read_objects
-from assets.landing.spark_source import raise_clearly
+from assets.landing.spark_source import raise_clearly, written
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from transforms.feed.feed import Feed
@@ -104,6 +104,8 @@ def _out_of_time(
     """
     other = "" if feed.window_path else "; if it is not when it landed, window_path says what is"
     for one in listed:
+        if first <= one.window <= newest:
+            continue
         date = date_in_path(one.name, feed.window_path)
         of = "the date in its path" if date else "the time at which it was modified"
         if one.window > newest:
@@ -141,7 +143,7 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
             executor = append_new(
                 *(lake, feed, held.version),
                 lambda: read_in_process(feed, found.new, lake.choice, lake.limits),
-                lambda: read_objects(lake.spark, feed, found.new, lake.limits),
+                lambda into: read_objects(lake.spark, feed, found.new, lake.limits, into),
             )
             found = replace(found, executor=executor)
             ledger.catch_up(lake, feed)
@@ -153,11 +155,12 @@ def append_new(
     feed: Feed,
     seen: int,
     read: Callable[[], pa.Table | None],
-    read_by_spark: Callable[[], DataFrame],
+    read_by_spark: Callable[[str | None], DataFrame],
 ) -> str:
     """Add what is read to bronze, in one commit; returns which executor has read it.
 
-    ``seen``: bronze's version that says what is new. ``read`` reads in this process, or gives None for Spark's work.
+    ``seen``: bronze's version that says what is new. ``read`` reads in this process, or gives None for Spark's work;
+    ``read_by_spark`` is given the table below which tasks write, as in ``read_parts``.
     """
     bronze = lake.in_process_table(Layer.BRONZE, feed.name)
     rows = read() if bronze.may_be_written else None
@@ -165,6 +168,9 @@ def append_new(
         bronze.append(rows, ["window"], seen=seen)
         return IN_PROCESS
     with raise_clearly():
-        frame = read_by_spark()
-        lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)
+        if bronze.takes_files:
+            bronze.append_files(written(read_by_spark(bronze.path)), seen=seen)
+        else:
+            frame = read_by_spark(None)
+            lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)
     return SPARK

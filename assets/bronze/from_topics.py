@@ -80,7 +80,7 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
                 executor = append_new(
                     *(lake, feed, seen),
                     partial(read_in_process, feed, found.ranges, lake.choice, folder),
-                    lambda: read_ranges(lake.spark, feed, found.ranges, folder),
+                    lambda into: read_ranges(lake.spark, feed, found.ranges, folder, into),
                 )
             ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)

@@ -36,11 +36,12 @@ def read_objects(
     feed: Feed,
     objects: Sequence[LandedObject],
     limits: Limits = DEFAULT_LIMITS,
+    into: str | None = None,
 ) -> DataFrame:
-    """One row per record of these objects (see ``layers.Bronze.spark``). Lazy: see ``read_parts``."""
+    """One row per record of these objects (see ``layers.Bronze.spark``). Lazy, and ``into``: see ``read_parts``."""
     parts = packed(objects, 2 * spark.sparkContext.defaultParallelism)
     source = FORMATS[feed.format]
-    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), source, limits))
+    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), source, limits), into)
 
 
 class _Larger(WeirError):

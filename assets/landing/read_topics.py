@@ -41,14 +41,19 @@ _WAIT = 0.2
 
 
 def read_ranges(
-    spark: SparkSession, feed: Feed, ranges: Sequence[Range], progress: str | None = None
+    spark: SparkSession,
+    feed: Feed,
+    ranges: Sequence[Range],
+    progress: str | None = None,
+    into: str | None = None,
 ) -> DataFrame:
     """One row per record of these offsets (see ``layers.Bronze.spark``), each in the window of its timestamp.
 
-    ``progress``: a folder where tasks write how far they are, if they can see it. Lazy: see ``read_parts``.
+    ``progress``: a folder where tasks write how far they are, if they can see it. Lazy, ``into``: see ``read_parts``.
     """
     parts = divided_ranges(ranges, 2 * spark.sparkContext.defaultParallelism)
-    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), progress, SILENCE))
+    of_part = partial(rows_of, feed.without_secret(), progress, SILENCE)
+    return read_parts(spark, parts, of_part, into)
 
 
 def read_in_process(

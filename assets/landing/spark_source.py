@@ -6,24 +6,26 @@ Tasks get the names of what they read; its bytes never pass through the driver.
 from __future__ import annotations
 
 import base64
+import pickle
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BinaryType, StructField, StructType
 
 from assets.columns import layers
 from assets.executors.spark_errors import raise_clearly
+from assets.storage.data_files import NewFile, WindowFiles
 from transforms.errors import WeirError
 from transforms.task_errors import TaskFailed
 
-__all__ = ["RecordSource", "raise_clearly", "read_parts"]
+__all__ = ["RecordSource", "raise_clearly", "read_parts", "written"]
 
 NAME = "weir_records"
 
@@ -38,21 +40,38 @@ def read_parts(
     spark: SparkSession,
     parts: Sequence[Part],
     rows_of: Callable[[Part], Iterator[tuple[object, ...]]],
+    into: str | None = None,
 ) -> DataFrame:
     """The rows of all parts (see ``layers.Bronze.spark``), each part read by ``rows_of`` in a task of its own.
 
+    ``into``: the table below which the tasks write the rows; the frame then names but their files, for ``written``.
     Lazy: what reads the frame meets the errors of its tasks, and ``raise_clearly`` makes them Weir's own again.
     """
+    plan = _Plan(rows_of, [*parts], into)
     if not parts:
-        return spark.createDataFrame([], layers.Bronze.spark)
+        return spark.createDataFrame([], plan.schema)
     spark.dataSource.register(RecordSource)
-    return spark.read.format(NAME).option("plan", _Plan(rows_of, [*parts]).encoded()).load()
+    return spark.read.format(NAME).option("plan", plan.encoded()).load()
+
+
+def written(told: DataFrame) -> list[NewFile]:
+    """The files that the tasks of a frame have written, which no commit has added yet."""
+    return [one for row in told.collect() for one in pickle.loads(row[0])]
+
+
+_TOLD: Final = StructType([StructField("files", BinaryType())])
+_UNIQUE: Final = ("line", "byte_offset", "payload", "key")
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     rows_of: Callable[[Any], Iterator[tuple[object, ...]]]
     parts: list[Any]
+    into: str | None = None
+
+    @property
+    def schema(self) -> StructType:
+        return layers.Bronze.spark if self.into is None else _TOLD
 
     def encoded(self) -> str:
         """As text, which is all that a Spark option holds."""
@@ -74,12 +93,12 @@ class RecordSource(DataSource):
         return NAME
 
     def schema(self) -> StructType:
-        """The bronze row."""
-        return layers.Bronze.spark
+        """The bronze row; or what is told of files."""
+        return _Plan.decoded(self.options["plan"]).schema
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """The reader of the plan."""
-        return RecordReader(_Plan.decoded(self.options["plan"]), schema)
+        return RecordReader(_Plan.decoded(self.options["plan"]))
 
 
 class TaskPart(InputPartition):
@@ -93,8 +112,8 @@ class TaskPart(InputPartition):
 class RecordReader(DataSourceReader):
     """Reads one part in one task."""
 
-    def __init__(self, plan: _Plan, schema: StructType) -> None:
-        self._rows_of, self._parts, self._schema = plan.rows_of, plan.parts, schema
+    def __init__(self, plan: _Plan) -> None:
+        self._rows_of, self._parts, self._into = plan.rows_of, plan.parts, plan.into
 
     def __getstate__(self) -> dict[str, object]:
         """Without the parts: each task is handed its own."""
@@ -105,10 +124,18 @@ class RecordReader(DataSourceReader):
         return [TaskPart(part) for part in self._parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The part's records, in batches of bounded size."""
+        """The part's records, in batches of bounded size; or the files that they are in now."""
         assert isinstance(partition, TaskPart)
         try:
-            yield from batches(self._rows_of(partition.part), self._schema)
+            made = batches(self._rows_of(partition.part), layers.Bronze.spark)
+            if self._into is None:
+                yield from made
+                return
+            with WindowFiles(self._into, layers.Bronze.schema, _UNIQUE) as files:
+                for batch in made:
+                    files.add(pa.Table.from_batches([batch], layers.Bronze.schema))
+                told = pickle.dumps(files.closed())
+            yield pa.RecordBatch.from_pydict({"files": [told]})
         except WeirError as error:
             raise TaskFailed(error) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Generic
 
@@ -18,13 +18,15 @@ from assets.executors.executor import Executor, Frame, Ranges
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
 from assets.executors.spark_errors import raise_clearly
+from assets.silver.files import ChangesInFiles
 from assets.silver.plan import SilverPlan
+from assets.storage.data_files import NewFile
 from assets.storage.lake import Lake
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver.accounting import Account, Accounts
-from transforms.silver.frames import ACCOUNT, COVERED, SHARDS, Shards
+from transforms.silver.frames import ACCOUNT, CHANGES, COVERED, SHARDS, Shards
 from transforms.silver.stages import (
     Classify,
     Commits,
@@ -44,13 +46,17 @@ class Classified(Generic[Frame]):
     """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
 
     ``run``: the executor that has the rows. ``frames``: the rows (``OUTPUT``); those whose outcome is open in one
-    (``COVERED``) are in the next again. ``cached``: what is kept until it is freed.
+    (``COVERED``) are in the next again. ``cached``: what is kept until it is freed. ``files``: those of silver that
+    Spark's tasks have written the changes into, and no commit has added; ``of_files`` reads them; None where all rows
+    are in the frames.
     """
 
     run: Executor[Frame]
     frames: Sequence[Frame]
     counts: Accounts
     cached: Sequence[Frame] = ()
+    files: Sequence[NewFile] = ()
+    of_files: Callable[[Sequence[NewFile]], Frame] | None = None
 
     @cached_property
     def accounts(self) -> Sequence[Account]:
@@ -60,7 +66,10 @@ class Classified(Generic[Frame]):
     def of_kind(self, *kinds: str) -> Frame:
         """The rows of some kinds."""
         run = self.run
-        return run.union([run.where(one, "kind", kind) for one in self.frames for kind in kinds])
+        found = [run.where(one, "kind", kind) for one in self.frames for kind in kinds]
+        if self.of_files is not None and CHANGES in kinds:
+            found.append(self.of_files(self.files))
+        return run.union(found)
 
     def count(self, *names: str) -> int:
         """Some of the accounts' counts, over all windows and tables."""
@@ -81,20 +90,26 @@ def of_plan(lake: Lake, plan: SilverPlan) -> Classified[Any]:
             one.can_put(plan.windows) for one in (plan.silver, plan.quarantine)
         ) and choice.decodes_in_process(plan.bronze.size, plan.landed)
         run: Executor[Any]
+        writing = None
         if is_small and choice.decodes_in_process(plan.bronze.payload_bytes()):
             run = InProcess()
             bronze = pa.Table.from_batches(plan.bronze.batches(), layers.Bronze.schema)
         else:
-            run = InSpark(lake.spark_planned_once, feed)
+            if plan.silver.takes_files:
+                writing = ChangesInFiles(plan.silver.path, feed)
+            run = InSpark(lake.spark_planned_once, feed, writing)
             bronze = plan.bronze.frame(lake.spark_planned_once)
         feed = with_schemas(lake, run, feed, bronze)
         found = classified(run, feed, bronze, plan.records, plan.compaction_watermarks)
         known = plan.compacted
-        if known is None or not found.counts.left_out:
-            return found
-        if not choice.fits_in_process(known.size, known.stored_rows):
-            found = by_spark(lake, feed, found)
-        return judged(found, feed, partial(with_known_identities, known), keeps_known=plan.is_proof)
+        if known is not None and found.counts.left_out:
+            if not choice.fits_in_process(known.size, known.stored_rows):
+                found = by_spark(lake, feed, found)
+            with_known = partial(with_known_identities, known)
+            found = judged(found, feed, with_known, keeps_known=plan.is_proof)
+        if isinstance(run, InSpark) and writing is not None:
+            return replace(found, of_files=partial(writing.rows, run.session))
+        return found
 
 
 def with_schemas(lake: Lake, run: Executor[Frame], feed: Feed, bronze: Frame) -> Feed:
@@ -142,12 +157,10 @@ def classified(
         whole = run.staged(run.sorted(parts, ("transaction",), (), most), Commits())
         rows = run.looked_up(rows, whole, "transaction", "commit")
     ordered = run.in_order(rows, "sort_key", Ranges("shard", SHARDS), most)
-    found = run.cached(
-        run.staged(ordered, Classify(feed, compaction_watermarks, source.arrives_by))
-    )
+    found = run.cached(run.filed(ordered, Classify(feed, compaction_watermarks, source.arrives_by)))
     counts = Accounts()
-    _count(run, found, counts)
-    return Classified(run, [found], counts, [*cached, found])
+    files = _told(run, found, counts)
+    return Classified(run, [found], counts, [*cached, found], files)
 
 
 def _rows(
@@ -194,15 +207,21 @@ def judged(
     """
     run = found.run
     covered = with_known(found.of_kind(COVERED))
-    more = run.cached(run.staged(covered, JudgeCovered(feed, keeps_known=keeps_known)))
+    more = run.cached(run.filed(covered, JudgeCovered(feed, keeps_known=keeps_known)))
     counts = Accounts()
     counts.add(found.counts)
-    _count(run, more, counts)
-    return Classified(run, [*found.frames, more], counts, [*found.cached, more])
+    files = [*found.files, *_told(run, more, counts)]
+    return Classified(run, [*found.frames, more], counts, [*found.cached, more], files)
 
 
-def _count(run: Executor[Frame], rows: Frame, counts: Accounts) -> None:
-    """Add the accounts that a stage's tasks have left among their rows."""
+def _told(run: Executor[Frame], rows: Frame, counts: Accounts) -> list[NewFile]:
+    """The files that a stage's tasks have left among their rows; adds the accounts that are there, too."""
     left = run.select(run.where(rows, "kind", ACCOUNT), {"payload": "payload"})
-    for packed in run.collected(left)["payload"].to_pylist():
-        counts.add(pickle.loads(packed))
+    files: list[NewFile] = []
+    for pickled in run.collected(left)["payload"].to_pylist():
+        told = pickle.loads(pickled)
+        if isinstance(told, Accounts):
+            counts.add(told)
+        else:
+            files += told
+    return files

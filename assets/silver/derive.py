@@ -89,6 +89,19 @@ def derive_planned(lake: Lake, plan: SilverPlan) -> Derived:
     """``derive`` by a plan, for a caller that holds silver's lock."""
     plan = with_damaged_given_up(lake, plan)
     made = classify.of_plan(lake, plan)
+    try:
+        return _derived(lake, plan, made)
+    except BaseException:
+        if made.files:
+            # Refused, or interrupted: what no commit has added is of no use.
+            plan.silver.now().remove_unadded(made.files)
+        raise
+    finally:
+        made.free()
+
+
+def _derived(lake: Lake, plan: SilverPlan, made: Classified[Any]) -> Derived:
+    """``derive_planned`` once its records are classified."""
     accounts: Sequence[StoredAccount] = stored_accounts(plan.feed, plan.declared, made.accounts)
     _refuse(lake, plan, made, accounts)
     still = partial(_still_quarantined, made.of_kind(TO_QUARANTINE))
@@ -100,7 +113,6 @@ def derive_planned(lake: Lake, plan: SilverPlan) -> Derived:
     given_up, dismissed = plan.feed.decisions.dismissed(plan.windows), 0
     if given_up:
         dismissed = count_dismissed(made.of_kind(TO_QUARANTINE), given_up)
-    made.free()
     all_accounts = [*plan.others, *accounts]
     still_open = []
     if plan.transactions is not None:
@@ -193,11 +205,15 @@ _KINDS: Final = {
 def _put(lake: Lake, plan: SilverPlan, made: Classified[Any], layer: Layer) -> int:
     """Put rows in place of the windows'; returns how many rows the commit says it wrote."""
     kind, columns, outcomes = _KINDS[layer]
+    table = plan.silver if layer == Layer.SILVER else plan.quarantine
+    if made.of_files is not None and layer == Layer.SILVER:
+        return table.put_files(made.files, plan.windows)
+    any_rows = made.count(*outcomes) > 0
+    if not any_rows and table.can_put(plan.windows):
+        return table.put_windows(columns.schema.empty_table(), plan.windows)
     rows = written_rows(made.of_kind(kind), plan.feed, columns)
     if isinstance(rows, pa.Table):
-        table = plan.silver if layer == Layer.SILVER else plan.quarantine
         return table.put_windows(rows, plan.windows)
-    any_rows = made.count(*outcomes) > 0
     return lake.table(layer, plan.feed.name).put_windows(rows, plan.windows, any_rows=any_rows)
 
 

@@ -317,9 +317,9 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
             sums.note_segment(position[0], one.segment, one.event_at, one.extracted_at)
 
 
-def _account_batch(accounts: Accounts) -> pa.RecordBatch:
-    """One row of ``OUTPUT`` that holds a task's accounts, pickled in ``payload``."""
-    values = {"kind": ACCOUNT, "payload": pickle.dumps(accounts)}
+def told_batch(pickled: bytes) -> pa.RecordBatch:
+    """One row of ``OUTPUT`` that holds a task's accounts, or what else it has to tell, in ``payload``."""
+    values = {"kind": ACCOUNT, "payload": pickled}
     return pa.RecordBatch.from_arrays(
         [pa.array([values.get(one.name)], one.type) for one in OUTPUT], schema=OUTPUT
     )
@@ -346,7 +346,7 @@ class Classify:
                 if batch.num_rows:
                     yield _classified(batch, seen)
             seen.trails.end()
-            yield _account_batch(seen.accounts)
+            yield told_batch(pickle.dumps(seen.accounts))
 
 
 class _Seen:
@@ -482,7 +482,7 @@ class JudgeCovered:
             for batch in batches:
                 if batch.num_rows:
                     yield self._judged(batch, accounts)
-            yield _account_batch(accounts)
+            yield told_batch(pickle.dumps(accounts))
 
     def _judged(self, batch: pa.RecordBatch, accounts: Accounts) -> pa.RecordBatch:
         names = (*OutputRow._fields, "is_known")

@@ -123,7 +123,7 @@ def test_an_unforeseen_error_names_feed_object_and_line(
     source = replace(FORMATS[feed(tmp_path).format], split=broken)
     plan = _Plan(lambda part: rows_of(feed(tmp_path), source, DEFAULT_LIMITS, part), [objects])
     with pytest.raises(TaskFailed) as failure:
-        list(RecordReader(plan, layers.Bronze.spark).read(TaskPart(objects)))
+        list(RecordReader(plan).read(TaskPart(objects)))
     # Spark carries the text of a task's error, and nothing else of it.
     place = f"feed tpch: reading stopped at a.json, line 7: {message}"
     with pytest.raises(RecordFailed, match=place), raise_clearly():

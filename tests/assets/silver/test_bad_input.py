@@ -308,4 +308,4 @@ def test_records_that_spark_has_no_memory_for_end_the_run_with_what_to_set(
     (error,) = (line for line in done.stdout.splitlines() if line.startswith("error: "))
     assert error.startswith("error: Spark's Java process ended in the middle of its work")
     assert "WEIR_SPARK_DRIVER_MEMORY" in error
-    assert not [*(tmp_path / "warehouse").glob("bronze/zoo/_delta_log/*.json")]
+    assert not [*(tmp_path / "warehouse").glob("silver/zoo/_delta_log/*.json")]
