@@ -21,7 +21,7 @@ MOST_PARAMETERS = 5
 HOOKS = {
     *("build", "decoder", "split", "main"),
     # What each of the bench's other tools has to answer to.
-    *("counted", "merge", "lines"),
+    *("prepare", "merge", "export", "lines"),
 }
 """Functions that several modules have by agreement, so that one caller can take any of them."""
 

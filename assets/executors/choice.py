@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -31,6 +32,18 @@ ROWS_OF_A_CHANGE: Final = 6
 Measured on two cores: 60,000 changes into 300,000 rows took 4.9 s in this process and 7.1 s by Spark, 20,000 changes
 into a million rows 4.3 and 4.9 s.
 """
+
+BYTES_OF_AN_APPLIED_CHANGE: Final = 64
+"""A change that is applied to a table whose rows are looked up by their keys: up to a million in one step.
+
+Measured on two cores: see docs/bench.md.
+"""
+
+BYTES_OF_A_ROW_LOOKED_THROUGH: Final = 1
+"""A row of such a table: what is read of it is its key, and of the rows that are found where they stand."""
+
+MEMORY_OF_AN_APPLIED_CHANGE: Final = 3_000
+"""How many bytes of memory a change of ten columns takes while it is applied."""
 
 CHANGES_OF_A_RECORD: Final = 13
 """A record that is decoded and classified weighs as much as so many changes that are folded.
@@ -65,6 +78,17 @@ class Choice:
         weight = (rows + ROWS_OF_A_CHANGE * changes) * BYTES_OF_A_ROW
         return max(size, weight) <= self.memory
 
+    def applies_in_process(self, changes: int, rows: int) -> bool:
+        """Whether this process applies so many changes to a table of so many rows, which it looks up by their keys."""
+        if self.executor != AUTO:
+            return self.executor == IN_PROCESS
+        weights = (changes * BYTES_OF_AN_APPLIED_CHANGE, rows * BYTES_OF_A_ROW_LOOKED_THROUGH)
+        return max(weights) <= self.memory and changes <= most_changes_for(machine_memory())
+
+    def holds(self, size: int) -> bool:
+        """Whether this process holds so many bytes of changes, as they are in memory."""
+        return self.executor == IN_PROCESS or size <= 16 * self.memory
+
     def decodes_in_process(self, size: int, records: int = 0) -> bool:
         """Whether so many bytes as they landed, which are so many records, are cut or decoded in this process."""
         return self.fits_in_process(BYTES_OF_A_PAYLOAD * size, 0, CHANGES_OF_A_RECORD * records)
@@ -77,6 +101,16 @@ class Choice:
     def most_decoded(self) -> int | None:
         """Maximum number of bytes of one object that are decoded in this process; None for any number."""
         return None if self.executor == IN_PROCESS else self.memory // BYTES_OF_A_PAYLOAD
+
+
+def most_changes_for(memory: int) -> int:
+    """Of how many changes at most a third of a machine's memory has room."""
+    return memory // 3 // MEMORY_OF_AN_APPLIED_CHANGE
+
+
+def machine_memory() -> int:
+    """How many bytes of memory the machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 EXECUTOR: Final = "executor"

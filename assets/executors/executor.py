@@ -42,10 +42,6 @@ class Executor(Protocol[Frame]):
     def name(self) -> str:
         """What a summary calls it."""
 
-    @property
-    def reads_values(self) -> bool:
-        """Whether stored rows are read with their values, also where no change depends on them."""
-
     def frame_of(self, keys: Sequence[Key]) -> Frame:
         """One row per key: ``key``."""
 
@@ -79,6 +75,9 @@ class Executor(Protocol[Frame]):
         ``most``: how many changes there may be; None where that is not known.
         """
 
+    def staged_together(self, frame: Frame, most: int | None, stage: Stage) -> Frame:
+        """What a stage makes of the rows that are brought ``together``."""
+
     def sorted(
         self, frame: Frame, by: Sequence[str], within: Sequence[str], most: int | None = None
     ) -> Frame:
@@ -104,6 +103,9 @@ class Executor(Protocol[Frame]):
 
     def staged(self, frame: Frame, stage: Stage) -> Frame:
         """What a stage makes of the rows, as they come."""
+
+    def filed(self, frame: Frame, stage: Stage) -> Frame:
+        """What a stage makes of the rows, but for what its tasks write into files of a table."""
 
     def kept(self, frame: Frame) -> Frame:
         """The frame, computed once: it does not read tables again, whatever is committed to them."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from assets.executors.choice import IN_PROCESS
 from assets.executors.executor import Ranges, Stage
@@ -30,11 +31,6 @@ class InProcess:
     def name(self) -> str:
         return IN_PROCESS
 
-    @property
-    def reads_values(self) -> bool:
-        """A table is rewritten whole."""
-        return True
-
     def frame_of(self, keys: Sequence[Key]) -> pa.Table:
         return pa.table({"key": list_array(keys, TEXTS)})
 
@@ -50,6 +46,9 @@ class InProcess:
     def distinct(self, frame: pa.Table) -> pa.Table:
         """Of rows that have a single column of keys."""
         (name,) = frame.column_names
+        if (numbers := _numbered(frame[name])) is not None:
+            _, first = np.unique(numbers, return_index=True)
+            return frame.take(pa.array(np.sort(first)))
         return pa.table({name: list_array([*dict.fromkeys(values_of(frame, name))], TEXTS)})
 
     def among(self, frame: pa.Table, keys: pa.Table, on: str, count: int | None) -> pa.Table:
@@ -76,13 +75,17 @@ class InProcess:
 
     def together(self, frame: pa.Table, most: int | None) -> pa.Table:
         """Groups come in the order in which they are met first."""
-        numbers: dict[Any, int] = {}
-        groups = [numbers.setdefault(one, len(numbers)) for one in values_of(frame, "group")]
-        positions = values_of(frame, "log_position")
-        order = sorted(
-            zip(groups, frame["what"].to_pylist(), positions, range(frame.num_rows), strict=True)
+        return frame.take(_by_group(frame))
+
+    def staged_together(self, frame: pa.Table, most: int | None, stage: Stage) -> pa.Table:
+        """Some rows at a time are put in order, so that there is no second copy of all of them."""
+        order, whole = _by_group(frame), frame.combine_chunks()
+        some = (
+            whole.take(order[at : at + self.batch_rows])
+            for at in range(0, len(order), self.batch_rows)
         )
-        return rows_at(frame, map(itemgetter(3), order))
+        batches = (batch for one in some for batch in one.combine_chunks().to_batches())
+        return pa.Table.from_batches([*stage(batches)], schema=stage.schema)
 
     def sorted(
         self, frame: pa.Table, by: Sequence[str], within: Sequence[str], most: int | None = None
@@ -113,6 +116,9 @@ class InProcess:
         batches = frame.combine_chunks().to_batches(max_chunksize=self.batch_rows)
         return pa.Table.from_batches([*stage(batches)], schema=stage.schema)
 
+    def filed(self, frame: pa.Table, stage: Stage) -> pa.Table:
+        return self.staged(frame, stage)
+
     def kept(self, frame: pa.Table) -> pa.Table:
         return frame
 
@@ -129,6 +135,62 @@ class InProcess:
 def values_of(frame: pa.Table, name: str) -> list[Any]:
     """A column's values, lists as tuples."""
     return [value for chunk in frame[name].chunks for value in cells(chunk)]
+
+
+def _by_group(frame: pa.Table) -> pa.Array:
+    """The rows' numbers in the order of their groups, as these are met first, of ``what`` and of ``log_position``."""
+    if (keys := _numbered(frame["group"])) is not None:
+        places = _as_numbers(frame["log_position"])
+        return pa.array(np.lexsort((*places[::-1], frame["what"].to_numpy(), keys)))
+    numbers: dict[Any, int] = {}
+    groups = [numbers.setdefault(one, len(numbers)) for one in values_of(frame, "group")]
+    positions = values_of(frame, "log_position")
+    order = sorted(
+        zip(groups, frame["what"].to_pylist(), positions, range(frame.num_rows), strict=True)
+    )
+    return pa.array([at for *_, at in order], pa.int64())
+
+
+def _numbered(lists: pa.ChunkedArray) -> NDArray[np.int64] | None:
+    """A number for each list of texts, the same for equal lists, in the order in which they are met first.
+
+    None where the lists are not all as long as each other, or have nulls in them.
+    """
+    parts = _parts(lists)
+    if not parts:
+        return None
+    found = None
+    for part in parts:
+        own = part.dictionary_encode()
+        numbers = own.indices.to_numpy().astype(np.int64)
+        if found is not None:
+            both = pa.array(found * max(len(own.dictionary), 1) + numbers)
+            numbers = both.dictionary_encode().indices.to_numpy().astype(np.int64)
+        found = numbers
+    return found
+
+
+def _as_numbers(lists: pa.ChunkedArray) -> list[NDArray[np.int64]]:
+    """The first numbers of all lists, the second ones, and so on; where a list ends, one that is before all others."""
+    whole = lists.combine_chunks()
+    offsets, values = whole.offsets.to_numpy(), whole.values.to_numpy()
+    sizes, found = np.diff(offsets), []
+    for at in range(int(sizes.max(initial=0))):
+        column, has = np.full(len(sizes), -(2**63), np.int64), sizes > at
+        column[has] = values[offsets[:-1][has] + at]
+        found.append(column)
+    return found
+
+
+def _parts(lists: pa.ChunkedArray) -> list[pa.Array] | None:
+    whole = lists.combine_chunks()
+    flat, count = whole.flatten(), len(whole)
+    if whole.null_count or flat.null_count or not count or len(flat) % count:
+        return None
+    size = len(flat) // count
+    if not (np.diff(whole.offsets.to_numpy()) == size).all():
+        return None
+    return [flat.take(pa.array(np.arange(at, len(flat), size))) for at in range(size)]
 
 
 def _of(frame: pa.Table, keys: pa.Table, on: str, *, is_wanted: bool) -> pa.Table:

@@ -29,19 +29,18 @@ _SHARD: Final = "shard"
 
 @dataclass(frozen=True, slots=True)
 class InSpark:
-    """The verbs of ``Executor`` over Spark's frames; ``feed``: whose name an error in a task has."""
+    """The verbs of ``Executor`` over Spark's frames; ``feed``: whose name an error in a task has.
+
+    ``writing``: a stage whose tasks write what another one makes into files of a table; None where Spark writes them.
+    """
 
     session: SparkSession
     feed: Feed
+    writing: Callable[[Stage], Stage] | None = None
 
     @property
     def name(self) -> str:
         return SPARK
-
-    @property
-    def reads_values(self) -> bool:
-        """A commit leaves the columns alone that no change mentions."""
-        return False
 
     def frame_of(self, keys: Sequence[Key]) -> DataFrame:
         return self.session.createDataFrame([([*key],) for key in keys], "key array<string>")
@@ -82,6 +81,9 @@ class InSpark:
         sharded = frame.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
         return sharded.sortWithinPartitions(_SHARD, "group", "what", "log_position").drop(_SHARD)
 
+    def staged_together(self, frame: DataFrame, most: int | None, stage: Stage) -> DataFrame:
+        return self.staged(self.together(frame, most), stage)
+
     def sorted(
         self, frame: DataFrame, by: Sequence[str], within: Sequence[str], most: int | None = None
     ) -> DataFrame:
@@ -109,6 +111,9 @@ class InSpark:
 
     def staged(self, frame: DataFrame, stage: Stage) -> DataFrame:
         return run_staged(frame, stage, from_arrow_schema(stage.schema), self.feed)
+
+    def filed(self, frame: DataFrame, stage: Stage) -> DataFrame:
+        return self.staged(frame, stage if self.writing is None else self.writing(stage))
 
     def kept(self, frame: DataFrame) -> DataFrame:
         return frame.localCheckpoint()

@@ -107,20 +107,24 @@ class TableFold(Generic[Frame]):
         deletes = deletes.without({one.event_id for one in held if one.acts_nowhere})
         return cls(executor, plan, silver, stored, deletes)
 
+    @property
+    def brings_deletes(self) -> bool:
+        """Whether the run brings range deletes."""
+        return not all(one.change.is_past for one in self.deletes.every)
+
     def given(self, *, full_rebuild: bool) -> FoldInput:
         """What the stages have to know; ``full_rebuild``: the table is made from all changes."""
         plan, kinds, table = self.plan, self.plan.kinds, self.plan.table
         return FoldInput(
             *(plan.table, self.deletes.every),
-            depends=plan.kinds.depends or self.executor.reads_values,
+            depends=plan.kinds.depends,
             keeps_history=plan.kinds.moves or plan.table.history,
             moves=plan.kinds.moves,
             full_rebuild=full_rebuild,
             crosses=plan.crosses,
             released=frozenset(one.event_id for one in plan.feed.decisions.releases),
             compaction_watermark=plan.compaction_watermark,
-            by_newest=bool(table.key)
-            and not (table.history or kinds.depends or kinds.moves or plan.crosses),
+            by_newest=plan.by_newest,
             updates_find_rows=bool(table.key) and not (kinds.moves or kinds.upserts),
         )
 
@@ -157,11 +161,10 @@ class TableFold(Generic[Frame]):
         new = self.silver.new_changes()
         rows, keys = [new], run.distinct(run.select(new, {"key": "key"}))
         # A new range delete may be for any row.
-        brings_deletes = not all(one.change.is_past for one in given.range_deletes)
-        mine = None if brings_deletes else keys
+        mine = None if self.brings_deletes else keys
         rows.append(stored.last_changes(GOLD, mine, with_values=given.depends))
         rows.append(stored.last_changes(TOMBSTONE, mine, with_values=False))
-        most = None if brings_deletes else self.plan.most_new
+        most = None if self.brings_deletes else self.plan.most_new
         return run.grouped(run.union(rows), None), most
 
     def _from_history(
@@ -223,7 +226,7 @@ class TableFold(Generic[Frame]):
         Computed once, and before anything is written: Spark would read the tables again after a commit.
         """
         run = self.executor
-        found = run.kept(run.staged(run.together(rows, most), stage))
+        found = run.kept(run.staged_together(rows, most, stage))
         counted = run.collected(run.select(run.where(found, KIND, COUNTED), {BLOB: BLOB}))
         metrics = FoldMetrics()
         for blob in counted[BLOB].to_pylist():
@@ -233,8 +236,8 @@ class TableFold(Generic[Frame]):
     def to_base(self) -> Frame:
         """One row per key that is present after all changes of the source (``stages.BASE_ROWS``), computed once."""
         given, run = self.given(full_rebuild=True), self.executor
-        rows = run.together(self.whole(given, None, 0), None)
-        return run.kept(run.staged(rows, ToBase(given)))
+        whole = self.whole(given, None, 0)
+        return run.kept(run.staged_together(whole, None, ToBase(given)))
 
     def story_of(self, key: Key) -> tuple[State, Sequence[Change]]:
         """Everything that happened to one key: what it was at the table's watermark, and its changes in their order."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from assets.columns.layers import KEY_TEXT
 from assets.control import compacted, decisions, discovered_tables, progress, transactions
 from assets.control.discovered_tables import with_mentioned
 from assets.gold import snapshot_deletes, tables
@@ -40,13 +41,17 @@ class SilverFiles:
     """The data files of silver (``parts``), each read once as far as there is room; several threads may use it.
 
     A feed's silver has the changes of all its tables in the same files. Read for each table anew, a window of a
-    thousand tables costs as much as a million. ``read`` reads some columns of a file.
+    thousand tables costs as much as a million. ``read`` reads some columns of a file, and ``read_some`` only those of
+    its parts that may have some values.
     """
 
     def __init__(
-        self, parts: Sequence[DataFile], read: Callable[[DataFile, Sequence[str]], pa.Table]
+        self,
+        parts: Sequence[DataFile],
+        read: Callable[[DataFile, Sequence[str]], pa.Table],
+        read_some: Callable[[DataFile, Sequence[str], tuple[str, pa.Array]], pa.Table],
     ) -> None:
-        self.parts, self._read = parts, read
+        self.parts, self._read, self._read_some = parts, read, read_some
         self._kept: dict[tuple[str, tuple[str, ...]], pa.Table] = {}
         self._bytes = 0
         self._reading: defaultdict[tuple[str, tuple[str, ...]], Lock] = defaultdict(Lock)
@@ -56,10 +61,15 @@ class SilverFiles:
     def of(cls, lake: Lake, feed: Feed) -> SilverFiles | None:
         """The files that silver has now; None where there is no silver."""
         silver = lake.in_process_table(Layer.SILVER, feed.name)
-        return cls(silver.files(), silver.read_file) if silver.exists else None
+        read = (silver.read_file, silver.read_parts_with)
+        return cls(silver.files(), *read) if silver.exists else None
 
-    def read_file(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
-        """These columns of a file."""
+    def read_file(
+        self, file: DataFile, columns: Sequence[str], keys: pa.Array | None = None
+    ) -> pa.Table:
+        """These columns of a file; ``keys``: parts of it that have none of these texts of keys are passed over."""
+        if keys is not None:
+            return self._read_some(file, columns, (KEY_TEXT, keys))
         what = (file.path, tuple(columns))
         with self._lock:
             reading = self._reading[what]
@@ -111,6 +121,14 @@ class TablePlan:
         by_format = FORMATS[self.feed.format].crosses_streams
         return (
             by_format and self.several_streams and any(one.of_stream for one in self.kinds.scopes)
+        )
+
+    @property
+    def by_newest(self) -> bool:
+        """Whether no change of a row depends on what the row was, so that a key's newest change may decide it."""
+        kinds, table = self.kinds, self.table
+        return bool(table.key) and not (
+            table.history or kinds.depends or kinds.moves or self.crosses
         )
 
     @property

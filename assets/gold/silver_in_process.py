@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.columns import gold, layers
+from assets.columns.layers import KEY_TEXT
+from assets.columns.silver import key_text_of
 from assets.control import compacted
 from assets.executors.choice import Choice
 from assets.executors.in_process import InProcess, values_of
@@ -27,6 +29,13 @@ from transforms.gold.fold_rows import in_microseconds, list_array
 from transforms.moments import microseconds_of
 
 _SIFTED = ("table", "declared")
+
+MOST_KEYS = 1_000
+"""Maximum number of keys that are looked for by their texts: of more, most parts of a file have one."""
+
+WINDOWS_SHARE, HISTORYS_SHARE = 8, 8
+"""How many times as much as elsewhere is read of the run's own windows, whose rows are wanted, and of the history of
+few keys, of which most is passed over."""
 
 
 class TooLarge(Exception):
@@ -67,7 +76,8 @@ class SilverInProcess:
     @cached_property
     def _of_windows(self) -> pa.Table:
         """The rows that count of the run's own windows (``READ``)."""
-        return self._read([part for part in self.files.parts if part.window in self.plan.windows])
+        own = [part for part in self.files.parts if part.window in self.plan.windows]
+        return self._read(own, most=WINDOWS_SHARE)
 
     @cached_property
     def every(self) -> pa.Table:
@@ -83,14 +93,25 @@ class SilverInProcess:
         """See ``fold.Silver``."""
         # A commit releases changes that may have come in any window.
         rows = self.every if self.plan.releases else self._of_windows
-        return fold_rows.rows_of_changes(_of_keys(rows.filter(rows["is_new"])))
+        return fold_rows.rows_of_changes(_of_keys(_only(rows, rows["is_new"])))
 
     def changes(self, few: pa.Table | None, count: int) -> pa.Table:
         """See ``fold.Silver``."""
-        rows = _of_keys(self.every)
-        if few is not None:
-            rows = InProcess().among(rows, few, "key", count)
-        return fold_rows.rows_of_changes(rows)
+        if few is None:
+            return fold_rows.rows_of_changes(_of_keys(self.every))
+        rows = self.every if count > MOST_KEYS else self._which_may_be_of(few)
+        found = InProcess().among(_of_keys(rows), few, "key", count)
+        return fold_rows.rows_of_changes(found)
+
+    def _which_may_be_of(self, few: pa.Table) -> pa.Table:
+        """The rows that count, of some windows only those that may be of these keys."""
+        keys = values_of(few, "key")
+        texts = [text for key in keys if (text := key_text_of(key)) is not None]
+        others = [part for part in self.files.parts if part.window not in self.plan.windows]
+        if self.plan.waits or len(texts) < len(keys) or "every" in vars(self):
+            return self.every
+        wanted = pa.array(sorted(texts), pa.string())
+        return pa.concat_tables([self._of_windows, self._read(others, HISTORYS_SHARE, wanted)])
 
     def range_deletes(self) -> pa.Table:
         """The range deletes of the table that count, those of complete snapshots included (``READ``)."""
@@ -115,29 +136,45 @@ class SilverInProcess:
         cells = {"key": [*roots], "root": [*roots.values()]}
         return pa.table({name: list_array(some, TEXTS) for name, some in cells.items()})
 
-    def _read(self, parts: Sequence[DataFile]) -> pa.Table:
+    def _read(
+        self, parts: Sequence[DataFile], most: int = 1, keys: pa.Array | None = None
+    ) -> pa.Table:
+        """The rows that count in these files; ``keys``: those of other keys than these may be missing.
+
+        ``most``: the files may be so many times as large as is read into this process.
+
+        Raises:
+            TooLarge: They do not fit into it.
+        """
         # A feed's silver has the changes of all its tables, so that only reading shows how many are this table's.
-        if not self.choice.fits_in_process(sum(part.size for part in parts), 0):
+        if not self.choice.fits_in_process(sum(part.size for part in parts) // most, 0):
             raise TooLarge
         found = [_READ.empty_table()]
         held = 0
-        for rows, window in self.rows_of(parts, _STORED):
+        for rows, window in self.rows_of(parts, _STORED, keys):
             if not rows.num_rows:
                 continue
             visible = self._visible(rows, window)
-            held += visible.num_rows
-            if not self.choice.fits_in_process(0, 2 * held):
+            held += visible.nbytes
+            if not self.choice.holds(held):
                 raise TooLarge
             found.append(visible)
         return pa.concat_tables(found)
 
     def rows_of(
-        self, parts: Sequence[DataFile], wanted: Sequence[str]
+        self, parts: Sequence[DataFile], wanted: Sequence[str], keys: pa.Array | None = None
     ) -> Iterator[tuple[pa.Table, str]]:
-        """The table's rows in these files that count now or at their transaction's commit, with each file's window."""
-        names = [*dict.fromkeys((*_SIFTED, *wanted))]
+        """The table's rows in these files that count now or at their transaction's commit, with each file's window.
+
+        ``keys``: only rows whose key has one of these texts, or none.
+        """
+        names = [*dict.fromkeys((*_SIFTED, *wanted, *([] if keys is None else [KEY_TEXT])))]
         for part in parts:
-            yield self._kept(self.files.read_file(part, names)), part.window
+            rows = self.files.read_file(part, names, keys)
+            if keys is not None:
+                texts = rows[KEY_TEXT]
+                rows = rows.filter(pc.or_(pc.is_null(texts), pc.is_in(texts, keys)))
+            yield self._kept(rows), part.window
             if self.plan.waits:
                 whole = self.files.read_file(part, layers.Silver.schema.names)
                 table, name = self.plan.table, self.plan.name
@@ -152,7 +189,7 @@ class SilverInProcess:
             pc.equal(rows["declared"], self.plan.table.name),
         )
         waits = pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))
-        return rows.filter(pc.and_(pc.fill_null(mine, False), pc.invert(waits)))
+        return _only(rows, pc.and_(pc.fill_null(mine, False), pc.invert(waits)))
 
     def _visible(self, rows: pa.Table, window: str) -> pa.Table:
         """The rows that count, each where it takes effect, under gold's names (``READ``)."""
@@ -225,7 +262,12 @@ _READ = pa.schema([_OWN.get(name) or layers.Silver.schema.field(name) for name i
 
 def _of_keys(rows: pa.Table) -> pa.Table:
     """The changes of single keys."""
-    return rows.filter(pc.is_null(rows["scope"]))
+    return _only(rows, pc.is_null(rows["scope"]))
+
+
+def _only(rows: pa.Table, are_wanted: pa.ChunkedArray) -> pa.Table:
+    """The rows for which it is true; most often that is all of them, which need not be copied."""
+    return rows if pc.all(are_wanted).as_py() in (True, None) else rows.filter(are_wanted)
 
 
 def in_gold(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:

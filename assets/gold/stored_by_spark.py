@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from delta.tables import DeltaTable
@@ -14,11 +14,12 @@ from assets.columns import gold
 from assets.columns.gold import typed
 from assets.columns.quoting import quoted
 from assets.executors import spark
-from assets.executors.spark import broadcast_if_small, shaped
+from assets.executors.spark import broadcast_if_small, kept_on_disk, shaped
 from assets.gold.fold import Folded
 from assets.gold.tables import GoldTable, properties_of, require_properties
 from assets.storage.delta_rs import CHANGE_FEED
-from assets.storage.spark_table import SparkTable
+from assets.storage.row_commits import PROPERTY
+from assets.storage.spark_table import PLACE, SparkTable, with_places
 from transforms.column_types.map_columns import TEXTS
 from transforms.column_types.registry import column_type
 from transforms.compaction_watermarks import CompactionWatermark
@@ -54,18 +55,30 @@ class StoredBySpark:
     """The tables of one gold table; see ``fold.Stored``.
 
     ``compaction_watermark``: versions that ended at or below it can no longer be derived from silver, and stay.
+    ``found``: gold's rows of the keys that were looked for, with their places, and the version of gold.
     """
 
     gold: GoldTable
     compaction_watermark: CompactionWatermark | None = None
+    found: list[tuple[int, DataFrame]] = field(default_factory=list)
 
     def last_changes(self, what: int, keys: DataFrame | None, *, with_values: bool) -> DataFrame:
         """See ``fold.Stored``."""
         table = self.gold.table
+        seen = self.gold.rows.version()
         layer = (self.gold.rows if what == GOLD else self.gold.tombstones).read()
+        # Places are told of tables that may have marks.
+        is_noted = what == GOLD and table.key and keys is not None and not with_values
+        is_noted = is_noted and self.gold.rows.properties().get(PROPERTY) == "true"
+        if is_noted:
+            layer = with_places(layer)
         if table.key and keys is not None:
             # Keys are compared as gold has them: making texts of ten million keys takes half a minute.
             layer = layer.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
+            if is_noted:
+                # Read once, and used twice: whoever commits has to know where the rows stand.
+                layer = kept_on_disk(layer.select(*map(quoted, table.key), *LAST_CHANGE, *PLACE))
+                self.found.append((seen, layer))
         key = key_texts(table) if table.key else F.from_json(KEY, "array<string>")
         found = layer.select(
             F.lit(what).alias("what"),
@@ -118,12 +131,24 @@ class StoredBySpark:
             if metrics.updated or is_followed:
                 self._merge_rows(rows, metrics)
             else:
-                own = [quoted(name) for name in key_columns(table)]
-                gold.replace_rows(rows.select(*own), present_rows(folded.rows, table))
+                seen, places = self._places_of(rows)
+                gold.replace_rows(places, present_rows(folded.rows, table), seen=seen)
             if metrics.drops_tombstone:
                 # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
                 self._drop_tombstones_above(folded.rows.where(F.col(EFFECT) != "remove"))
+        for _, one in self.found:
+            one.unpersist()
         return self.gold.rows.count(), self.gold.tombstones.count()
+
+    def _places_of(self, rows: DataFrame) -> tuple[int, DataFrame]:
+        """Where gold's rows of these keys stand, by what was found when they were looked for; and gold's version."""
+        own = [*(self.gold.table.key or (KEY,))]
+        if len(self.found) == 1:
+            ((seen, found),) = self.found
+        else:
+            seen, found = self.gold.rows.version(), with_places(self.gold.rows.read())
+        places = found.join(rows.select(*map(quoted, own)), on=own, how="left_semi")
+        return seen, places.select(*PLACE)
 
     def create(self, folded: Folded[DataFrame], feed: Feed) -> tuple[int, int]:
         """Write the tables in place of what there was; returns how many rows and tombstones they have."""
@@ -291,7 +316,12 @@ def create_tables(
 ) -> None:
     """Write both tables, in place of what there was, by what every key is now (``folded_schema``)."""
     tombstones.create(_absent_rows(rows, table), {})
-    gold.create(present_rows(rows, table), properties)
+    present = present_rows(rows, table)
+    if table.key:
+        # Side by side by their keys: of files that have few of them, most may be passed over when some keys change.
+        own = [quoted(name) for name in table.key]
+        present = present.repartitionByRange(*own).sortWithinPartitions(*own)
+    gold.create(present, properties)
 
 
 def present_rows(rows: DataFrame, table: Table) -> DataFrame:

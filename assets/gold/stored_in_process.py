@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from assets.executors.in_process import values_of
 from assets.gold.fold import Folded
-from assets.gold.tables import WHOLE_KEY, declared_with, has_whole_key
-from assets.storage.in_process_table import InProcessTable
+from assets.gold.tables import CONSTRAINT, WHOLE_KEY, declared_with, has_whole_key
+from assets.storage.in_process_table import DataFile, InProcessTable
 from assets.storage.lake import Lake, Layer
+from assets.storage.row_commits import Numbers
 from transforms.change import Key
 from transforms.column_types.map_columns import rows_at
 from transforms.compaction_watermarks import CompactionWatermark
@@ -33,12 +36,70 @@ from transforms.gold.columns import (
     EFFECT,
     EVENT_AT,
     EVENT_ID,
+    KEY,
+    LAST_CHANGE,
     LOG_POSITION,
+    MENTIONS,
     PARTS,
     VALID_TO,
     key_columns,
 )
-from transforms.gold.fold_rows import GOLD, keys_of
+from transforms.gold.fold_rows import GOLD, TOMBSTONE, keys_of
+from transforms.gold.key_index import KeyIndex, by_key, parts_of_rows, parts_of_texts
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Rows of one file: its path, their numbers in it, and their columns."""
+
+    path: str
+    numbers: Numbers
+    rows: pa.Table
+
+
+MOST_ROWS_AT_A_TIME = 8_000_000
+"""Of so many rows the keys are looked at together."""
+
+
+def _some_at_a_time(files: Iterable[DataFile]) -> Iterator[list[DataFile]]:
+    some, rows = list[DataFile](), 0
+    for file in files:
+        if some and rows + file.rows > MOST_ROWS_AT_A_TIME:
+            yield some
+            some, rows = [], 0
+        some.append(file)
+        rows += file.rows
+    if some:
+        yield some
+
+
+def _numbers(found: Iterable[_Found]) -> dict[str, Numbers]:
+    return {one.path: one.numbers for one in found}
+
+
+def _schema(table: Table, what: int, *, with_values: bool) -> pa.Schema:
+    """What is read of rows of gold, or of tombstones."""
+    if what == TOMBSTONE:
+        return folded_rows.tombstones_schema(table)
+    whole = folded_rows.rows_schema(table)
+    if with_values:
+        return whole
+    return pa.schema([whole.field(name) for name in (*key_columns(table), *LAST_CHANGE)])
+
+
+def _require_keys(name: str, table: Table, rows: pa.Table) -> None:
+    """Refuse rows without a whole key, as the table's constraint does where Spark writes it."""
+    if any(rows[one].null_count for one in key_columns(table)):
+        raise ValueError(f"{name}: a row without its whole key")
+
+
+def _chosen(
+    is_new: NDArray[np.bool_], new: pa.ChunkedArray, old: pa.ChunkedArray
+) -> pa.ChunkedArray:
+    """Of each row the new value, or the old one."""
+    both = pa.chunked_array([*new.chunks, *old.cast(new.type).chunks], new.type)
+    at = np.arange(len(new))
+    return both.take(pa.array(np.where(is_new, at, at + len(new))))
 
 
 # Without slots: what is read is kept in the instance.
@@ -106,6 +167,11 @@ class StoredInProcess:
             self.history is None or self.history.has_types(folded_rows.versions_schema(self.table))
         )
 
+    @property
+    def takes_marks(self) -> bool:
+        """Whether rows of gold can be marked as deleted where they stand."""
+        return self.gold.takes_marks((CONSTRAINT,)) and self.tombstones.takes_marks(())
+
     @cached_property
     def rows(self) -> pa.Table:
         """The rows of gold (``folded_rows.rows_schema``)."""
@@ -143,13 +209,44 @@ class StoredInProcess:
 
     def last_changes(self, what: int, keys: pa.Table | None, *, with_values: bool) -> pa.Table:
         """See ``fold.Stored``."""
-        rows, of_rows = (
-            (self.rows, self.keys) if what == GOLD else (self.tombstone_rows, self.tombstone_keys)
-        )
-        if keys is not None:
-            wanted = {*values_of(keys, "key")}
-            rows = rows.filter(pa.array([key in wanted for key in of_rows], pa.bool_()))
+        index = None if keys is None else KeyIndex(parts_of_texts(self.table, keys["key"]))
+        found = self._look(what, index, with_values=with_values)
+        # A key may be asked for again, with its values.
+        known = self._places.setdefault(what, {})
+        for one in found:
+            known.setdefault(one.path, []).append(one)
+        schema = _schema(self.table, what, with_values=with_values)
+        rows = pa.concat_tables([schema.empty_table(), *(one.rows for one in found)])
         return fold_rows.rows_of_stored(self.table, rows, what, with_values=with_values)
+
+    @cached_property
+    def _places(self) -> dict[int, dict[str, list[_Found]]]:
+        """Where the rows are that were looked for, by ``what`` they are and the path of their file."""
+        return {}
+
+    def _look(self, what: int, index: KeyIndex | None, *, with_values: bool) -> list[_Found]:
+        """The rows of gold, or tombstones, of the keys of an index or of all, file by file."""
+        stored = self.gold if what == GOLD else self.tombstones
+        schema = _schema(self.table, what, with_values=with_values)
+        if index is None:
+            every = ((file.path, *stored.numbered(file, schema)) for file in stored.files())
+            return [_Found(*one) for one in every if len(one[1])]
+        found = []
+        keys = pa.schema([schema.field(name) for name in self.table.key or (KEY,)])
+        for files in _some_at_a_time(self._files(stored, index)):
+            of_files = [stored.numbered(file, keys)[1] for file in files]
+            is_wanted = index.numbers(parts_of_rows(self.table, pa.concat_tables(of_files))) >= 0
+            ends = np.cumsum([one.num_rows for one in of_files])[:-1]
+            for file, mine in zip(files, np.split(is_wanted, ends), strict=True):
+                if mine.any():
+                    numbers, rows = stored.numbered(file, schema)
+                    found.append(_Found(file.path, numbers[mine], rows.filter(pa.array(mine))))
+        return found
+
+    def _files(self, stored: InProcessTable, index: KeyIndex | None) -> list[DataFile]:
+        if index is None:
+            return stored.files()
+        return stored.files_with((self.table.key or (KEY,))[0], index.first_parts)
 
     def versions(self, keys: pa.Table) -> pa.Table:
         """See ``fold.Stored``."""
@@ -179,33 +276,90 @@ class StoredInProcess:
         Versions are written first, then tombstones: a crash in between leaves a row beside a newer tombstone, and the
         same run removes it when it is repeated.
         """
-        changed = {*values_of(folded.rows, PARTS)}
+        rows, stones = self.gold.count(), self.tombstones.count()
+        if not folded.rows.num_rows:
+            return rows, stones
         present, absent = self._split(folded.rows)
-        if self.history is not None and changed:
-            self._put_versions(folded.versions, changed)
-        stones, rows = self.tombstone_rows, self.rows
+        _require_keys(self.gold.name, self.table, present)
+        if self.history is not None:
+            self._put_versions(folded.versions, {*values_of(folded.rows, PARTS)})
         if absent.num_rows:
-            gone = {*keys_of(self.table, absent)}
-            left = [key not in gone for key in self.tombstone_keys]
-            stones = pa.concat_tables([stones.filter(pa.array(left, pa.bool_())), absent])
-            self.tombstones.rewrite(stones)
-        kept = rows.filter(pa.array([key not in changed for key in self.keys], pa.bool_()))
-        if present.num_rows or kept.num_rows < rows.num_rows:
-            rows = pa.concat_tables([kept, present])
-            self.gold.rewrite(rows)
-        if above := self._above(present):
+            mine = self._placed(TOMBSTONE, absent)
+            self.tombstones.put_rows(_numbers(mine), self._of_tombstones(absent))
+            stones += absent.num_rows - sum(len(one.numbers) for one in mine)
+        mine = self._placed(GOLD, folded.rows)
+        if folded.metrics.updated:
+            present = self._with_kept_values(present, mine)
+        new = by_key(self.table, present.select(folded_rows.rows_schema(self.table).names))
+        self.gold.put_rows(_numbers(mine), new, (CONSTRAINT,))
+        rows += new.num_rows - sum(len(one.numbers) for one in mine)
+        if folded.metrics.drops_tombstone:
             # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
-            left = [key not in above for key in keys_of(self.table, stones)]
-            stones = stones.filter(pa.array(left, pa.bool_()))
-            self.tombstones.rewrite(stones)
-        return rows.num_rows, stones.num_rows
+            above = self._above(present)
+            self.tombstones.put_rows(_numbers(above), self._of_tombstones(absent.slice(0, 0)))
+            stones -= sum(len(one.numbers) for one in above)
+        return rows, stones
+
+    def _placed(self, what: int, changed: pa.Table) -> list[_Found]:
+        """Where the rows of gold, or the tombstones, of these keys are."""
+        index = KeyIndex(parts_of_rows(self.table, changed))
+        if what not in self._places:
+            return self._look(what, index, with_values=False)
+        known = [one for some in self._places[what].values() for one in some]
+        if not known:
+            return []
+        names = [*(self.table.key or (KEY,))]
+        rows = pa.concat_tables([one.rows.select(names) for one in known])
+        is_mine = index.numbers(parts_of_rows(self.table, rows)) >= 0
+        found, start = [], 0
+        for path, some in self._places[what].items():
+            numbers = np.concatenate([one.numbers for one in some])
+            mine = is_mine[start : start + len(numbers)]
+            own, at = np.unique(numbers[mine], return_index=True)
+            if len(own):
+                places = start + np.flatnonzero(mine)[at]
+                found.append(_Found(path, own, rows.take(pa.array(places))))
+            start += len(numbers)
+        return found
+
+    def _with_kept_values(self, present: pa.Table, places: Sequence[_Found]) -> pa.Table:
+        """The rows, each with the values that its change does not mention as they were."""
+        is_update = pc.equal(present[EFFECT], "update")
+        updates = present.filter(is_update)
+        index = KeyIndex(parts_of_rows(self.table, updates))
+        schema = folded_rows.rows_schema(self.table)
+        old, owners = [schema.empty_table()], [np.array([], np.int64)]
+        for one in places:
+            mine = index.numbers(parts_of_rows(self.table, one.rows))
+            old.append(self.gold.rows_at(one.path, one.numbers[mine >= 0], schema))
+            owners.append(mine[mine >= 0])
+        before = np.full(index.count, -1)
+        numbers = np.concatenate(owners)
+        before[numbers] = np.arange(len(numbers))
+        at = before[index.own]
+        kept = pa.concat_tables(old).take(pa.array(at, mask=at < 0))
+        mentions = updates[MENTIONS].combine_chunks()
+        of_row = pc.list_parent_indices(mentions).to_numpy()
+        said = mentions.flatten()
+        for name in self.table.columns:
+            if name in self.table.identity:
+                continue
+            is_said = np.zeros(updates.num_rows, bool)
+            is_said[of_row[pc.equal(said, name).to_numpy(zero_copy_only=False)]] = True
+            values = _chosen(is_said, updates[name], kept[name])
+            updates = updates.set_column(updates.column_names.index(name), name, values)
+        return pa.concat_tables([present.filter(pc.invert(is_update)), updates])
+
+    def _of_tombstones(self, absent: pa.Table) -> pa.Table:
+        return absent.select(folded_rows.tombstones_schema(self.table).names)
 
     def create(self, folded: Folded[pa.Table], feed: Feed) -> tuple[int, int]:
         """Write the tables in place of what there was; returns how many rows and tombstones they have."""
-        rows, stones = self._split(folded.rows)
-        if any(rows[name].null_count for name in key_columns(self.table)):
-            # From the next commit on Delta itself refuses such a row.
-            raise ValueError(f"{self.gold.name}: a row without its whole key")
+        rows, absent = self._split(folded.rows)
+        rows = by_key(self.table, rows.select(folded_rows.rows_schema(self.table).names))
+        stones = self._of_tombstones(absent)
+        # From the next commit on Delta itself refuses such a row.
+        _require_keys(self.gold.name, self.table, rows)
         if self.history is not None:
             self._put_versions(folded.versions, None)
         self.tombstones.rewrite(stones, {})
@@ -214,27 +368,29 @@ class StoredInProcess:
         return rows.num_rows, stones.num_rows
 
     def _split(self, changed: pa.Table) -> tuple[pa.Table, pa.Table]:
-        """Rows of gold, and tombstones, from what keys are now."""
+        """The rows of keys that are present, and of those that are absent."""
         is_absent = pc.equal(changed[EFFECT], "remove")
-        rows = changed.filter(pc.invert(is_absent)).select(
-            folded_rows.rows_schema(self.table).names
-        )
+        rows = changed.filter(pc.invert(is_absent))
         absent = changed.filter(is_absent)
         if not self.table.key:
             # Where only some copies of a row are gone, the first is still there.
             absent = absent.filter(pc.equal(absent[COPY], 1))
-        return rows, absent.select(folded_rows.tombstones_schema(self.table).names)
+        return rows, absent
 
-    def _above(self, present: pa.Table) -> set[Key]:
-        """The keys whose tombstone is at a later position than the last change of the row that they have now."""
-        keys = keys_of(self.table, present)
-        lasts = dict(zip(keys, present[LOG_POSITION].to_pylist(), strict=True))
-        positions = zip(
-            self.tombstone_keys, self.tombstone_rows[LOG_POSITION].to_pylist(), strict=True
-        )
-        return {
-            key for key, log_position in positions if key in lasts and log_position > lasts[key]
-        }
+    def _above(self, present: pa.Table) -> list[_Found]:
+        """The tombstones at a later position than the last change of the row that their key has now."""
+        index = KeyIndex(parts_of_rows(self.table, present))
+        lasts = dict(zip(index.own.tolist(), present[LOG_POSITION].to_pylist(), strict=True))
+        found = []
+        for one in self._look(TOMBSTONE, index, with_values=False):
+            numbers = index.numbers(parts_of_rows(self.table, one.rows)).tolist()
+            positions = one.rows[LOG_POSITION].to_pylist()
+            is_above = [
+                log_position > lasts[number]
+                for number, log_position in zip(numbers, positions, strict=True)
+            ]
+            found.append(replace(one, numbers=one.numbers[np.array(is_above, bool)]))
+        return found
 
     def _put_versions(self, versions: pa.Table, keys: Collection[Key] | None) -> None:
         """Put the versions of these keys, or of all, in place of those before, in one commit.

@@ -209,7 +209,7 @@ class InMemory:
             DataFile(window, 0, rows.num_rows, {"window": window})
             for window, rows in self.windows.items()
         ]
-        files = SilverFiles(parts, self._read)
+        files = SilverFiles(parts, self._read, lambda file, columns, _: self._read(file, columns))
         return SilverInProcess(plan, Choice(IN_PROCESS), files, None, plan.compaction_watermark)
 
     def plan_of(

@@ -8,24 +8,30 @@ look, the store refuses a commit whose number another has taken, and delta-rs is
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from time import time
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 from urllib.parse import unquote
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake import Schema as DeltaSchema
 from deltalake.fs import DeltaStorageHandler
+from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from assets.storage import delta_rs
+from assets.storage import data_files, delta_rs, row_commits
+from assets.storage.data_files import NewFile
 from assets.storage.leases import check_leases, is_on_store
+from assets.storage.row_commits import Numbers
 from assets.storage.store_faults import naming_store_faults
 from transforms.errors import TableBusy
 
@@ -51,6 +57,9 @@ KEPT_FILES_FOR_HOURS = 168
 
 MOST_VALUES = 200
 """Maximum number of values in the condition of a commit: at tens of thousands delta-rs's stack overflows."""
+
+SMALL_FILE, MOST_SMALL_FILES = 8 << 20, 16
+"""Bytes of a data file that is sooner written anew than marked, and how many such files may lie side by side."""
 
 WRITTEN = frozenset(
     {
@@ -153,6 +162,16 @@ class InProcessTable:
     def can_put(self, windows: Collection[str]) -> bool:
         """Whether the rows of these windows can be replaced in this process; if not, it is Spark's work."""
         return self.may_be_written and len(windows) <= MOST_VALUES
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether Spark's tasks can write files of it by themselves, for ``put_files`` and ``append_files`` to add.
+
+        Into a folder they can. A store they may not reach but through Java, which has its settings.
+        """
+        if not self._is_local or self.columns is None or not self.may_be_written:
+            return False
+        return self.table is None or {*self.schema.names} == {*self.columns.names}
 
     def has_types(self, columns: pa.Schema) -> bool:
         """Whether those of these columns that the table has are of these types."""
@@ -269,6 +288,29 @@ class InProcessTable:
         rows = parquet.read(_stored(parquet, file, columns), use_threads=self._is_local)
         return self._whole(file, rows, columns)
 
+    def read_parts_with(
+        self, file: DataFile, columns: Sequence[str], wanted: tuple[str, pa.Array]
+    ) -> pa.Table:
+        """``read_file`` without those parts of the file that have none of some values in a column.
+
+        ``wanted``: the column, and the values, sorted.
+        """
+        parquet = self._parquet(file)
+        column, values = wanted
+        if _last(file.path) in self._marks or column not in parquet.schema_arrow.names:
+            return self.read_file(file, columns)
+        leaves = [parquet.schema.column(at).path for at in range(parquet.metadata.num_columns)]
+        at, asked, groups = leaves.index(column), values.to_pylist(), []
+        for group in range(parquet.num_row_groups):
+            said = parquet.metadata.row_group(group).column(at).statistics
+            bounds = (said.min, said.max) if said is not None and said.has_min_max else None
+            has_nulls = said is None or not said.has_null_count or said.null_count > 0
+            if has_nulls or _may_have(bounds, asked):
+                groups.append(group)
+        names = _stored(parquet, file, columns)
+        rows = parquet.read_row_groups(groups, names, use_threads=self._is_local)
+        return self._whole(file, rows, columns)
+
     def content(self, path: str) -> bytes:
         """A whole file by its path below the table.
 
@@ -279,6 +321,45 @@ class InProcessTable:
             return self._local(path).read_bytes()
         data: bytes = self._handler.open_input_file(path).read()
         return data
+
+    def files_with(self, column: str, values: pa.Array) -> list[DataFile]:
+        """Its data files, but for those that have none of these values in the column by their statistics."""
+        files = self.files()
+        if not (_has_bounds(values.type) and len(files) > 1):
+            return files
+        actions = pa.table(self._there.get_add_actions(flatten=True))
+        if f"min.{column}" not in actions.column_names:
+            return files
+        paths = [unquote(path) for path in actions["path"].to_pylist()]
+        bounds = (actions[f"{one}.{column}"].to_pylist() for one in ("min", "max"))
+        known = dict(zip(paths, zip(*bounds, strict=True), strict=True))
+        asked = values.drop_null().sort().to_pylist()
+        return [file for file in files if _may_have(known.get(file.path), asked)]
+
+    def numbered(self, file: DataFile, columns: pa.Schema) -> tuple[Numbers, pa.Table]:
+        """A file's rows that are not deleted, with these columns, and the number of each in the file."""
+        parquet = self._parquet(file)
+        rows = parquet.read(_stored(parquet, file, columns.names), use_threads=self._is_local)
+        numbers: Numbers = np.arange(rows.num_rows)
+        if (marks := self._marks.get(_last(file.path))) is not None:
+            # Rows behind the end of the marks are all there.
+            there = np.ones(rows.num_rows, bool)
+            there[: len(marks)] = marks.to_numpy(zero_copy_only=False)
+            numbers, rows = numbers[there], rows.filter(pa.array(there))
+        return numbers, delta_rs.conformed(rows, columns)
+
+    def rows_at(self, path: str, numbers: Numbers, columns: pa.Schema) -> pa.Table:
+        """The rows of a file with these numbers, in their order; parts of the file that have none are not read."""
+        (file,) = (one for one in self.files() if one.path == path)
+        parquet = self._parquet(file)
+        names, start, found = _stored(parquet, file, columns.names), 0, [columns.empty_table()]
+        for group in range(parquet.num_row_groups):
+            end = start + parquet.metadata.row_group(group).num_rows
+            if len(own := numbers[(numbers >= start) & (numbers < end)]):
+                rows = parquet.read_row_group(group, names, use_threads=self._is_local)
+                found.append(delta_rs.conformed(rows.take(pa.array(own - start)), columns))
+            start = end
+        return pa.concat_tables(found)
 
     # Writing: each of these is one commit.
 
@@ -338,6 +419,51 @@ class InProcessTable:
         self.replace(rows, "window", windows, ["window"])
         return 0 if self.version == before else self.rows_written()
 
+    def put_files(self, files: Sequence[NewFile], windows: Collection[str]) -> int:
+        """Put files that others have written below it in place of the windows' rows; how many rows Delta knows of them.
+
+        Raises:
+            TableBusy: another writer has added rows to one of the windows meanwhile.
+        """
+        if self.table is not None and not files and not self.windows.intersection(windows):
+            return 0
+        self._add_files(files, "overwrite", [("window", "in", sorted(windows))])
+        paths = {one.path for one in files}
+        return sum(one.rows for one in self.files() if one.path in paths)
+
+    def append_files(self, files: Sequence[NewFile], *, seen: int) -> None:
+        """``append`` of files that others have written below it."""
+        if seen != self.version:
+            self.remove_unadded(files)
+            raise TableBusy(self.name)
+        self._add_files(files, "append", None)
+
+    def _add_files(
+        self, files: Sequence[NewFile], mode: str, instead: list[tuple[str, str, Any]] | None
+    ) -> None:
+        assert self.columns is not None
+        now = int(time() * 1000)
+        added = [
+            AddAction(one.path, one.size, {"window": one.window}, now, True, one.statistics)
+            for one in files
+        ]
+        schema, cut_by = DeltaSchema.from_arrow(self.columns), ["window"]
+        with self._faults():
+            if self.table is None:
+                create_table_with_add_actions(
+                    delta_rs.address(self.path), schema, added, partition_by=cut_by
+                )
+            else:
+                self.table.create_write_transaction([*added], mode, schema, cut_by, instead)
+                self.table.update_incremental()
+            self._committed()
+
+    def remove_unadded(self, files: Sequence[NewFile]) -> None:
+        """Remove those of these files that no commit has added."""
+        added = {one.path for one in self.files()}
+        paths = [one.path for one in files if one.path not in added]
+        data_files.remove(self.path, paths)
+
     def rewrite(
         self,
         rows: Rows,
@@ -370,6 +496,108 @@ class InProcessTable:
             if told:
                 self._set(told)
 
+    def put_rows(
+        self, gone: Mapping[str, Numbers], rows: pa.Table, checked: Collection[str] = ()
+    ) -> None:
+        """Take the rows with these numbers out of their files, and add ``rows``; no commit where there are neither.
+
+        Rows of large files are marked as deleted by deletion vectors. Small files are written anew, and so are those
+        that have lost half of their rows: what is left of them comes into the file of the new rows. Where there are
+        many small files, all of them become one. ``checked``: the properties of constraints that hold for ``rows``.
+
+        Raises:
+            TableBusy: another writer has committed since the table was opened.
+        """
+        gone = {path: numbers for path, numbers in gone.items() if len(numbers)}
+        if not gone and not rows.num_rows:
+            return
+        with self._faults():
+            files = {one.path: one for one in self.files()}
+            taken = self._written_anew(files, gone)
+            if not {*files} - taken:
+                self._commit(pa.concat_tables([*self._left(files, taken, gone), rows]), "overwrite")
+            elif not gone and not taken:
+                self._commit(self._shaped(rows), "append")
+            else:
+                self._commit_rows(files, taken, gone, rows, checked)
+
+    def _written_anew(self, files: Mapping[str, DataFile], gone: Mapping[str, Numbers]) -> set[str]:
+        """The files whose rows are to be written anew, those of ``gone`` left out."""
+        small = {path for path, file in files.items() if file.size <= SMALL_FILE}
+        taken = {path for path in gone if path in small or self._is_hollow(files[path], gone[path])}
+        return taken | small if len(small) > MOST_SMALL_FILES else taken
+
+    def _is_hollow(self, file: DataFile, gone: Numbers) -> bool:
+        marks = self._marks.get(_last(file.path))
+        there = (
+            file.rows if marks is None else file.rows - len(marks) + (pc.sum(marks).as_py() or 0)
+        )
+        return 2 * (there - len(gone)) < file.rows
+
+    def _left(
+        self, files: Mapping[str, DataFile], taken: Iterable[str], gone: Mapping[str, Numbers]
+    ) -> Iterator[pa.Table]:
+        """The rows that stay of these files."""
+        for path in sorted(taken):
+            numbers, rows = self.numbered(files[path], self.schema)
+            if path in gone:
+                rows = rows.filter(pa.array(~np.isin(numbers, gone[path])))
+            yield rows
+
+    def _commit_rows(
+        self,
+        files: Mapping[str, DataFile],
+        taken: Collection[str],
+        gone: Mapping[str, Numbers],
+        rows: pa.Table,
+        checked: Collection[str],
+    ) -> None:
+        """Commit what delta-rs cannot; where this process cannot either, write the whole table anew."""
+        log = self._log()
+        if log is None or not row_commits.may_be_written(log, checked):
+            whole = [*self._left(files, files, gone), delta_rs.conformed(rows, self.schema)]
+            self._commit(pa.concat_tables(whole), "overwrite")
+            return
+        new = [*self._left(files, taken, gone), delta_rs.conformed(rows, self.schema)]
+        marked = {path: self._deleted(path, gone[path]) for path in gone if path not in taken}
+        commit = row_commits.RowCommit(marked, frozenset(taken), pa.concat_tables(new))
+        entry = row_commits.entry_of(row_commits.actions_of(log, commit, self._write))
+        place = f"{self.path}/_delta_log/{self.version + 1:020}.json"
+        if is_on_store(self.warehouse):
+            check_leases(self.warehouse)
+            row_commits.commit_to_store(place, entry, self.name)
+        else:
+            row_commits.commit_local(
+                Path(self._local("_delta_log"), Path(place).name), entry, self.name
+            )
+        self._there.update_incremental()
+        self._committed()
+
+    def takes_marks(self, checked: Collection[str]) -> bool:
+        """Whether ``put_rows`` marks rows of it; if not, it would write the whole table anew."""
+        with self._faults():
+            log = self._log()
+        return log is not None and row_commits.may_be_written(log, checked)
+
+    def _log(self) -> row_commits.Log | None:
+        try:
+            return row_commits.read_log(self.version, self.content)
+        except row_commits.NotReadable:
+            return None
+
+    def _deleted(self, path: str, gone: Numbers) -> Numbers:
+        """The rows of a file that are deleted when these go."""
+        marks = self._marks.get(_last(path))
+        before = [] if marks is None else [np.flatnonzero(~marks.to_numpy(zero_copy_only=False))]
+        return np.unique(np.concatenate([*before, gone]))
+
+    def _write(self, path: str, data: bytes) -> None:
+        """Write a new file below the table."""
+        if self._is_local:
+            self._local(path).write_bytes(data)
+            return
+        row_commits.write_to_store(f"{self.path}/{path}", data)
+
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set these of the table's properties, and leave the others."""
         with self._faults():
@@ -383,14 +611,14 @@ class InProcessTable:
     def tidy(self) -> bool:
         """Make large files of many small ones, and remove those that nobody needed for ``KEPT_FILES_FOR_HOURS``.
 
-        False where only Spark can do that: the table has marks of deleted rows, or files that Spark wrote by partition.
+        False where only Spark can do that: the table has marks of deleted rows or files that Spark wrote, by partition.
         """
         with self._faults():
             if self.table is None:
                 return True
-            if not self.may_be_written or self._marks:
+            if not self.may_be_written:
                 return False
-            if not self._has_times_of_spark():
+            if not (self._marks or self._has_times_of_spark()):
                 self.table.optimize.compact(commit_properties=self._of_commit())
             elif self._partition_columns:
                 return False
@@ -419,6 +647,10 @@ class InProcessTable:
                 how |= {"mode": "error", "schema_mode": None}
         target = delta_rs.address(self.path) if self.table is None else self.table
         write_deltalake(target, rows, commit_properties=self._of_commit(), **how)
+        self._committed()
+
+    def _committed(self) -> None:
+        """Take note of a commit of this table's own."""
         # Other files have other marks.
         vars(self).pop("_marks", None)
         if self.table is None:
@@ -586,6 +818,19 @@ def _lists(where: Where | None) -> dict[str, list[str]]:
 
 def _is_among(column: pa.ChunkedArray, texts: Iterable[str]) -> pa.ChunkedArray:
     return pc.is_in(column, pa.array([*texts], pa.string()))
+
+
+def _has_bounds(kind: pa.DataType) -> bool:
+    """Whether the bounds of such values in the log are exact, or wide enough."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_date32(kind))
+
+
+def _may_have(bounds: tuple[Any, Any] | None, asked: Sequence[Any]) -> bool:
+    """Whether a value that is asked for (sorted) may be within the bounds of a file."""
+    if bounds is None or None in bounds:
+        return True
+    at = bisect_left(asked, bounds[0])
+    return at < len(asked) and asked[at] <= bounds[1]
 
 
 def _last(path: str) -> str:

@@ -22,12 +22,14 @@ from pyspark.sql.types import StructType
 from assets.columns.quoting import literal, quoted
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.leases import check_leases, is_on_store
+from transforms.errors import TableBusy
 
 LOG_STORE = "ConditionalLogStore"
 """The class of Java by which Spark commits to S3."""
 
 # Columns of a table that Weir writes may have any name that does not begin like these.
-_FILE, _ROW = "_weir_file", "_weir_row"
+PLACE = ("_weir_file", "_weir_row")
+"""Where a row stands: the path of its file, and its number there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,24 +160,27 @@ class SparkTable:
         with self.commits():
             merge.whenNotMatchedInsert(insert[0], dict(insert[1])).execute()
 
-    def replace_rows(self, keys: DataFrame, rows: DataFrame) -> None:
-        """Take away every row that has one of these ``keys``, and add ``rows``; where there are neither, no commit.
+    def replace_rows(self, gone: DataFrame, rows: DataFrame, *, seen: int) -> None:
+        """Take away the rows that stand at these places, and add ``rows``; where there are neither, no commit.
+
+        ``gone``: one row per place (``PLACE``, by ``with_places``); ``seen``: the table's version that has them.
 
         Delta's MERGE looks through the table three times: which files have such keys, what becomes of their rows, and
-        where these stand. Where nothing of the old rows is wanted, one look at the key columns is enough: the old rows
-        are marked by deletion vectors, and the new ones are files beside them. A million rows in ten million take half
-        of MERGE's time so. Delta's own classes do both, within a transaction of Delta's, which the commit checks as it
-        checks that of a MERGE. They are no public interface: they are those of the jar that is pinned. ``keys`` has one
-        row per key and no other columns. The table has deletion vectors and no change data feed.
+        where these stand. Where nothing of the old rows is wanted, and whoever has read the table has noted where they
+        stand, none of these looks is needed: the old rows are marked by deletion vectors, and the new ones are files
+        beside them. Delta's own classes do both, within a transaction of Delta's, which the commit checks as it checks
+        that of a MERGE. They are no public interface: they are those of the jar that is pinned. The table has deletion
+        vectors and no change data feed.
 
         Raises:
             PySparkException: Another writer changed the table meanwhile (``DELTA_CONCURRENT_…``).
+            TableBusy: Another writer changed it since the places were found.
             Py4JJavaError: A row breaks a constraint of the table.
         """
         with self.commits():
-            self._replace_rows(keys, rows)
+            self._replace_rows(gone, rows, seen)
 
-    def _replace_rows(self, keys: DataFrame, rows: DataFrame) -> None:
+    def _replace_rows(self, gone: DataFrame, rows: DataFrame, seen: int) -> None:
         # What py4j finds of Scala has no types.
         jvm: Any = self.spark._jvm
         java: Any = self.spark._jsparkSession
@@ -187,17 +192,12 @@ class SparkTable:
         # file has, so that one that loses all of them goes.
         files = transaction.filterFiles(jvm.PythonUtils.toSeq([always]), True)
         snapshot = transaction.snapshot()
-        table = DataFrame(log.createDataFrame(snapshot, files, False, nothing), self.spark)
-        places = table.select(
-            *(quoted(name) for name in keys.columns),
-            F.col("_metadata.file_path").alias(_FILE),
-            F.col("_metadata.row_index").alias(_ROW),
-        )
-        gone = places.join(keys, on=keys.columns, how="left_semi").select(_FILE, _ROW)
+        if snapshot.version() != seen:
+            raise TableBusy(self.path)
         marks = _object(delta.commands, "DeletionVectorBitmapGenerator")
         marked = marks.buildRowIndexSetsForFilesMatchingCondition(
-            *(java, transaction, True, gone._jdf, files, always),
-            *(jvm.scala.Option.apply(F.col(name)._jc) for name in (_FILE, _ROW)),
+            *(java, transaction, True, gone.select(*PLACE)._jdf, files, always),
+            *(jvm.scala.Option.apply(F.col(name)._jc) for name in PLACE),
         )
         marking = _object(delta.commands, "DMLWithDeletionVectorsHelper")
         by_path = marking.generateCandidateFileMap(log.dataPath(), files)
@@ -206,7 +206,7 @@ class SparkTable:
         statistics = _object(delta.stats, "StatsCollectionUtils")
         longest = statistics.getDataSkippingStringPrefixLength(java, transaction.metadata())
         taken = marking.processUnmodifiedData(java, touched, snapshot, longest)._1()
-        actions = taken.concat(transaction.writeFiles(_shaped(rows, table)._jdf))
+        actions = taken.concat(transaction.writeFiles(_shaped(rows, self.schema())._jdf))
         if not actions.isEmpty():
             # What the table's history calls it: Delta would ask a MERGE for counts that only its own command has.
             transaction.commit(actions, getattr(delta, "DeltaOperations$Update")(nothing))
@@ -256,12 +256,16 @@ class SparkTable:
         return self.log().properties
 
 
-def _shaped(rows: DataFrame, table: DataFrame) -> DataFrame:
+def with_places(rows: DataFrame) -> DataFrame:
+    """The rows of a table, each with its place."""
+    found = (F.col("_metadata.file_path"), F.col("_metadata.row_index"))
+    return rows.select("*", *(one.alias(name) for one, name in zip(found, PLACE, strict=True)))
+
+
+def _shaped(rows: DataFrame, schema: StructType) -> DataFrame:
     """The rows with the table's columns, in the table's types."""
     known = set(rows.columns)
-    cells = [
-        (F.col(quoted(one.name)) if one.name in known else F.lit(None), one) for one in table.schema
-    ]
+    cells = [(F.col(quoted(one.name)) if one.name in known else F.lit(None), one) for one in schema]
     return rows.select(*[cell.cast(one.dataType).alias(one.name) for cell, one in cells])
 
 

@@ -22,7 +22,6 @@ from assets.gold.tables import GoldTable
 from assets.storage.lake import Lake
 from tests.executors.engines import Engine, in_spark
 from tests.executors.warehouses import Due
-from tests.laws.gold.in_memory import Unread
 from transforms.gold.folded_rows import MOST_KEYS_SHOWN, FoldMetrics
 
 
@@ -45,12 +44,11 @@ class Side:
         return TableFold.of(self.run, self.plan, self.silver, self.stored if onto_gold else None)
 
 
-def in_process(due: Due, *, reads_values: bool = True) -> Side:
-    """The table in this process; without ``reads_values`` rows come out as Spark's do, for a MERGE."""
-    run = InProcess() if reads_values else Unread()
+def in_process(due: Due) -> Side:
+    """The table in this process."""
     stored = stored_in_process(due.lake, due.plan)
     silver = SilverInProcess.of(due.lake, due.plan)
-    return Side(Engine(run, lambda rows: rows), due.plan, silver, stored)
+    return Side(Engine(InProcess(), lambda rows: rows), due.plan, silver, stored)
 
 
 def stored_in_process(lake: Lake, plan: TablePlan) -> StoredInProcess:

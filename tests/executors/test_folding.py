@@ -40,7 +40,7 @@ def name(request: pytest.FixtureRequest) -> str:
 def both(due_tables: dict[str, Due], spark: SparkSession, name: str) -> Both:
     """The table, folded by both engines."""
     due = due_tables[name]
-    sides = in_process(due, reads_values=False), by_spark(due, spark)
+    sides = in_process(due), by_spark(due, spark)
     onto, history = ([side.fold(onto_gold=one) for side in sides] for one in (True, False))
     return Both(
         sides,

@@ -40,6 +40,9 @@ HOT = 50_000
 _NO_TIME = -(2**63)
 """In place of the time of an event that has none: before all others, as in ``ordering.sort_key``."""
 
+_NO_NUMBER = -(2**63)
+"""In place of a number that a position does not have: before all others, as a shorter list is before longer ones."""
+
 Numbers = np.ndarray[Any, Any]
 """Numbers or truths, one per row or per key."""
 
@@ -160,6 +163,12 @@ class _Keys:
     last: Numbers
     change: Numbers
 
+    @property
+    def sizes(self) -> Numbers:
+        """How many rows each key has."""
+        found: Numbers = self.last - self.first + 1
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Newest:
@@ -178,7 +187,7 @@ class Newest:
 
         The batch holds all rows of its keys, each key's in the order of ``what`` and ``log_position``.
         """
-        positions = _matrix(batch.column("log_position"), None)
+        positions = _matrix(batch.column("log_position"))
         table, full_rebuild = self.given.table, self.given.full_rebuild
         if positions is None or _parts_of(batch, len(table.key)) is None:
             return None, batch
@@ -189,8 +198,7 @@ class Newest:
         # Changes come last among the rows of a key.
         changes = np.add.reduceat(is_change, first)
         keys = _Keys(first, last, last - changes + 1)
-        stable = positions[:, : _stable_width(batch, positions)]
-        stands = _Standing(positions, stable, self.deletes)
+        stands = _Standing.of(batch, positions, self.deletes)
         outcome = _Outcome.of(table, batch, stands, keys, full_rebuild=full_rebuild)
         self._count(batch, keys, outcome)
         is_unsure = ~(outcome.newer | outcome.older | outcome.same)
@@ -265,21 +273,32 @@ class Newest:
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """Where each row of a batch stands: its whole position, and the part that is the same in every delivery.
+    """Where each row of a batch stands.
 
-    ``deletes``: where the table's range deletes stand; None where there are none.
+    ``whole``: its position, filled up with ``_NO_NUMBER`` to the length of the longest; ``lengths``: how long each is.
+    ``stable``: how many of its numbers are the same in every delivery; all of them where it is no change. ``deletes``:
+    where the table's range deletes stand; None where there are none.
     """
 
     whole: Numbers
+    lengths: Numbers
     stable: Numbers
     deletes: Deletes | None
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch, whole: Numbers, deletes: Deletes | None) -> Self:
+        """Where the rows of this batch stand."""
+        lengths = np.diff(batch.column("log_position").offsets.to_numpy())
+        is_change = batch.column("what").to_numpy() == CHANGE
+        prefixes = batch.column("dedup_prefix").to_numpy()
+        return cls(whole, lengths, np.where(is_change, prefixes, whole.shape[1]), deletes)
 
     def is_behind(self, rows: Numbers) -> Numbers:
         """Of some rows whether all range deletes stand before them."""
         if self.deletes is None:
             return np.ones(len(rows), bool)
         is_greater, begins_alike = _compared(self.whole[rows], self.deletes.last)
-        is_longer = len(self.deletes.last) < self.whole.shape[1]
+        is_longer = self.lengths[rows] > len(self.deletes.last)
         found: Numbers = is_greater | (begins_alike & is_longer)
         return found
 
@@ -329,7 +348,7 @@ class _Outcome:
         *,
         full_rebuild: bool,
     ) -> _Outcome:
-        positions = stands.stable
+        positions = stands.whole
         what = batch.column("what").to_numpy()
         has_changes = keys.change <= keys.last
         change = np.minimum(keys.change, keys.last)
@@ -340,34 +359,34 @@ class _Outcome:
         newest_is_whole = is_whole[keys.last] & stands.is_behind(keys.last)
         if full_rebuild:
             others = _any(~is_change, keys)
-            newer = has_changes & newest_is_whole & ~mixed & ~others
-            nothing = np.zeros(len(newer), bool)
+            newer, nothing = has_changes & newest_is_whole & ~mixed & ~others, others & False
             return cls(newer, nothing, nothing, removes[keys.last], nothing, nothing)
         rows, stones = (
             np.add.reduceat((what == one).astype(np.int64), keys.first) for one in (GOLD, TOMBSTONE)
         )
         strange = _any(~is_change & (what != GOLD) & (what != TOMBSTONE), keys)
         # Rows come before tombstones, and each kind in the order of its positions.
-        stone = np.maximum(change - 1, keys.first)
-        stone = np.where(has_changes, stone, keys.last)
+        stone = np.where(has_changes, np.maximum(change - 1, keys.first), keys.last)
         has_stored = (rows + stones) > 0
         row_is_newer = (stones == 0) | _less(positions[stone], positions[keys.first])
+        # Whether a change is newer than what is stored is asked of as many numbers as are stable in it.
+        stable = stands.stable[change]
+        mixed |= has_stored & _any(np.repeat(stable, keys.sizes) != stands.stable, keys, is_change)
         # Several rows were written by somebody else, and a row beside a newer tombstone is left by a crash.
         clean = has_changes & ~mixed & ~strange & ((rows == 0) | ((rows == 1) & row_is_newer))
         stored = np.where(rows > 0, keys.first, stone)
-        resets, has_reset = _resets_of(batch, stands.whole.shape[1])
+        resets, has_reset = _resets_of(batch, positions.shape[1])
         # New range deletes stand behind what gold has, or before its reset position; else the fold has to look.
         stays = has_reset[stored] & stands.is_reset_behind(resets[stored])
         is_before = stands.is_before_new(stored)
-        follows = _less(positions[stored], positions[change])
+        follows = _less(positions[stored], positions[change], stable)
         newer = newest_is_whole & (~has_stored | ((stays | is_before) & follows))
-        reset, has_reset = resets[stored][:, : positions.shape[1]], stays & has_stored
-        older = has_reset & _less(positions[keys.last], reset)
+        reset, has_reset = resets[stored], stays & has_stored
+        older = has_reset & _less(positions[keys.last], reset, stable)
         same = _is_same(batch, stands, (keys.last, stored), reset, has_reset)
         # What is absent stays so; what somebody else wrote, or a crash left, is not as it should be.
         is_odd = (rows > 1) | ((rows == 1) & ~row_is_newer)
-        deleted = (~stays & ~((rows == 0) & is_before)) | is_odd
-        deleted &= stands.brings_deletes
+        deleted = stands.brings_deletes & ((~stays & ~((rows == 0) & is_before)) | is_odd)
         clear = (clean & newer, clean & ~newer & older, clean & ~newer & same)
         return cls(*clear, removes[keys.last], deleted, rows > 0)
 
@@ -381,11 +400,13 @@ def _is_same(
 ) -> Numbers:
     """Of each key whether its newest change is the one that gold has; ``rows``: of the one, and of the other."""
     changes, stored = rows
-    newest, last = stands.stable[changes], stands.stable[stored]
+    newest, last = stands.whole[changes], stands.whole[stored]
+    beyond = np.arange(last.shape[1]) >= stands.stable[changes][:, None]
     is_event = _are_equal(batch.column("event_id"), changes, stored)
-    same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
+    same = has_reset & is_event & ((newest == last) | beyond).all(axis=1)
+    same &= ((reset == last) | beyond).all(axis=1)
     # Of several deliveries the smallest position counts, and the earliest time: the row would have to be given these.
-    same &= ~_less(stands.whole[changes], stands.whole[stored])
+    same &= ~_less(newest, last)
     at = pc.fill_null(batch.column("event_at").cast(pa.int64()), _NO_TIME).to_numpy()
     found: Numbers = same & (at[changes] >= at[stored])
     return found
@@ -415,69 +436,65 @@ def _are_equal(column: pa.Array, ones: Numbers, others: Numbers) -> Numbers:
     return found
 
 
-def _stable_width(batch: pa.RecordBatch, positions: Numbers) -> int:
-    """How many numbers of a change's position are the same in every delivery, of all changes of the batch."""
-    is_change = batch.column("what").to_numpy() == CHANGE
-    prefixes = batch.column("dedup_prefix").to_numpy()[is_change]
-    width = int(positions.shape[1])
-    return max(1, min(int(prefixes.min()), width)) if len(prefixes) else width
-
-
 def _needs_order(batch: pa.RecordBatch, stands: _Standing, keys: _Keys) -> Numbers:
     """Of each row whether comparing what is stable of its position does not tell how it stands among the key's rows."""
-    what = batch.column("what").to_numpy()
-    sizes = np.diff(batch.column("log_position").offsets.to_numpy())
-    # Of a position of another length only as much is compared as it has: a matter for the fold.
-    is_odd = sizes != stands.whole.shape[1]
-    # Two rows of a kind with one position: the order within it is the fold's.
+    what, positions = batch.column("what").to_numpy(), stands.whole
+    # Two rows of a kind with one position, as far as it is the same in every delivery: the order within it is the
+    # fold's.
     is_tied = np.zeros(len(what), bool)
-    positions = stands.stable
-    is_tied[1:] = (positions[1:] == positions[:-1]).all(axis=1) & (what[1:] == what[:-1])
+    common = np.minimum(stands.stable[1:], stands.stable[:-1])
+    beyond = np.arange(positions.shape[1]) >= common[:, None]
+    is_tied[1:] = ((positions[1:] == positions[:-1]) | beyond).all(axis=1) & (what[1:] == what[:-1])
     is_tied[keys.first] = False
-    found: Numbers = is_odd | is_tied
+    found: Numbers = (stands.lengths == 0) | is_tied
     return found
 
 
-def _any(rows: Numbers, keys: _Keys) -> Numbers:
-    """Of each key whether it is true of any of its rows."""
-    found: Numbers = np.logical_or.reduceat(rows, keys.first)
+def _any(rows: Numbers, keys: _Keys, among: Numbers | None = None) -> Numbers:
+    """Of each key whether it is true of any of its rows; ``among``: of those for which this is true."""
+    found: Numbers = np.logical_or.reduceat(rows if among is None else rows & among, keys.first)
     return found
 
 
-def _less(ones: Numbers, others: Numbers) -> Numbers:
-    """Of each pair of positions whether the one is smaller, number by number."""
+def _less(ones: Numbers, others: Numbers, widths: Numbers | None = None) -> Numbers:
+    """Of each pair of positions whether the one is smaller, number by number; ``widths``: of so many numbers."""
     less = np.zeros(len(ones), bool)
     equal = np.ones(len(ones), bool)
     for at in range(ones.shape[1]):
+        if widths is not None:
+            equal &= widths > at
         less |= equal & (ones[:, at] < others[:, at])
         equal &= ones[:, at] == others[:, at]
     return less
 
 
 def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Numbers, Numbers]:
-    """The reset positions as rows of numbers, and of each whether it has so many."""
+    """The reset positions as rows of numbers, and of each row whether it has one, of no more numbers than these."""
     column = batch.column("reset")
-    has = np.diff(column.offsets.to_numpy()) == width
+    sizes = np.diff(column.offsets.to_numpy())
     found = _matrix(column, width)
     assert found is not None
-    return found, has
+    return found, (sizes > 0) & (sizes <= width)
 
 
-def _matrix(column: pa.ListArray, width: int | None) -> Numbers | None:
-    """Positions as rows of numbers, as long as the first one or as ``width``; None where there is none."""
+def _matrix(column: pa.ListArray, width: int | None = None) -> Numbers | None:
+    """Positions as rows of numbers, each filled up to the longest, or cut to ``width``; None where none has a number.
+
+    A position sorts before the longer ones that begin with it, as lists do.
+    """
     offsets = column.offsets.to_numpy()
     sizes = np.diff(offsets)
-    width = int(sizes[0]) if width is None else width
+    width = int(sizes.max(initial=0)) if width is None else width
     if not width:
         return None
     values = column.values.to_numpy()
-    found: Numbers = np.zeros((len(sizes), width), np.int64)
     if (sizes == width).all():
-        found[:] = values[offsets[0] : offsets[-1]].reshape(-1, width)
+        found: Numbers = values[offsets[0] : offsets[-1]].reshape(-1, width)
         return found
-    fits = np.flatnonzero(sizes == width)
-    if len(fits):
-        found[fits] = values[offsets[fits][:, None] + np.arange(width)]
+    found = np.full((len(sizes), width), _NO_NUMBER, np.int64)
+    for at in range(width):
+        has = sizes > at
+        found[has, at] = values[offsets[:-1][has] + at]
     return found
 
 

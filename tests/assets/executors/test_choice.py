@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from assets.executors import choice
 from assets.executors.choice import (
     AUTO,
     EXECUTORS,
@@ -20,18 +21,22 @@ from assets.executors.spark import size_in_bytes
 
 HUGE = 1 << 50
 ASKED: dict[str, Callable[[Choice, int], bool]] = {
-    "files": lambda choice, size: choice.fits_in_process(size, 0),
-    "stored rows": lambda choice, rows: choice.fits_in_process(0, rows),
-    "changes": lambda choice, changes: choice.fits_in_process(0, 0, changes),
-    "payloads": lambda choice, size: choice.decodes_in_process(size),
-    "records": lambda choice, records: choice.decodes_in_process(0, records),
-    "fetched bytes": lambda choice, size: choice.fetches_in_process(size, 0),
-    "offsets": lambda choice, offsets: choice.fetches_in_process(0, offsets),
+    "files": lambda chosen, size: chosen.fits_in_process(size, 0),
+    "stored rows": lambda chosen, rows: chosen.fits_in_process(0, rows),
+    "changes": lambda chosen, changes: chosen.fits_in_process(0, 0, changes),
+    "applied changes": lambda chosen, changes: chosen.applies_in_process(changes, 0),
+    "rows looked through": lambda chosen, rows: chosen.applies_in_process(0, rows),
+    "payloads": lambda chosen, size: chosen.decodes_in_process(size),
+    "records": lambda chosen, records: chosen.decodes_in_process(0, records),
+    "fetched bytes": lambda chosen, size: chosen.fetches_in_process(size, 0),
+    "offsets": lambda chosen, offsets: chosen.fetches_in_process(0, offsets),
 }
 MOST = {
     "files": 64 << 20,
     "stored rows": 419_430,
     "changes": 69_905,
+    "applied changes": 1 << 20,
+    "rows looked through": 64 << 20,
     "payloads": 8 << 20,
     "records": 5_377,
     "fetched bytes": 32 << 20,
@@ -61,11 +66,29 @@ def test_whoever_names_an_executor_gets_it_whatever_the_size_and_the_memory(what
             assert not ASKED[what](Choice(SPARK, memory), size)
 
 
+@pytest.fixture(autouse=True)
+def a_large_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "machine_memory", lambda: 16 << 30)
+
+
+def test_a_small_machine_applies_fewer_changes_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "machine_memory", lambda: 4 << 30)
+    assert choice.most_changes_for(4 << 30) == 477_218
+    assert Choice().applies_in_process(477_218, 0)
+    assert not Choice().applies_in_process(477_219, 0)
+
+
+def test_what_is_held_at_a_time_is_bounded_but_for_whoever_asks_for_this_process() -> None:
+    assert Choice().holds(1 << 30)
+    assert not Choice().holds((1 << 30) + 1)
+    assert Choice(IN_PROCESS).holds(HUGE)
+
+
 def test_rows_and_changes_add_up_and_files_are_weighed_by_themselves() -> None:
-    choice = Choice(AUTO, 16_000)
-    assert choice.fits_in_process(16_000, 40, 10)
-    assert not choice.fits_in_process(0, 41, 10)
-    assert not choice.fits_in_process(16_001, 0)
+    chosen = Choice(AUTO, 16_000)
+    assert chosen.fits_in_process(16_000, 40, 10)
+    assert not chosen.fits_in_process(0, 41, 10)
+    assert not chosen.fits_in_process(16_001, 0)
 
 
 def test_an_object_may_inflate_as_far_as_there_is_memory_to_decode_it() -> None:

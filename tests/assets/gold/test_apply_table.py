@@ -42,7 +42,7 @@ def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
 
     commits: tuple[tuple[type, str], ...] = (
         (SparkTable, "replace_rows"),
-        (InProcessTable, "rewrite"),
+        (InProcessTable, "put_rows"),
     )
     with monkeypatch.context() as patch:
         for kind, method in commits:

@@ -75,8 +75,8 @@ def test_a_table_with_more_changes_than_memory_may_hold_is_sparks_work(
         return read(*given)
 
     monkeypatch.setattr(SilverBySpark, "read", reads)
-    # A change weighs a kilobyte.
-    small = lake.by(AUTO, memory=3_000)
+    # A change weighs 64 bytes.
+    small = lake.by(AUTO, memory=200)
     bring(small, feed)
     assert names(lake, feed) == {1: "Ada 3"}
     assert by_spark == ["pets"]

@@ -25,7 +25,8 @@ def stored(tmp_path: Path) -> Path:
 
 def kept_of(file: Path) -> SilverFiles:
     path = str(file.parent)
-    return SilverFiles([], InProcessTable.at("silver.zoo", path, path).read_file)
+    table = InProcessTable.at("silver.zoo", path, path)
+    return SilverFiles([], table.read_file, table.read_parts_with)
 
 
 def test_a_file_is_read_once_for_the_same_columns(stored: Path) -> None:

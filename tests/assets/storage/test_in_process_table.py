@@ -415,3 +415,31 @@ def test_the_folders_beside_a_table_are_known(small: InProcessTable) -> None:
     assert delta_rs.folders(parent, small.warehouse) == frozenset()
     small.append([row("2025-11-20T03")])
     assert delta_rs.folders(parent, small.warehouse) == {small.path.rpartition("/")[2]}
+
+
+def test_parts_of_a_file_without_the_values_are_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "progress" / "zoo"
+    texts = [f"{number:03}" for number in range(100)]
+    rows = pa.table(
+        {
+            # Leaves come before the column, so that its place among them is another.
+            "parts": [[{"one": 1, "other": 2}]] * 100,
+            "key_text": texts,
+            "number": [*range(100)],
+        }
+    )
+    write_deltalake(folder, rows)
+    (path,) = folder.glob("*.parquet")
+    pq.write_table(rows, path, row_group_size=10)
+    table = InProcessTable.at("progress.zoo", str(folder), str(tmp_path))
+    (file,) = table.files()
+
+    def found(*wanted: str) -> list[int]:
+        values = ("key_text", pa.array(sorted(wanted)))
+        rows: list[int] = table.read_parts_with(file, ["number"], values)["number"].to_pylist()
+        return rows
+
+    assert found("005", "059") == [*range(10), *range(50, 60)]
+    assert found("999") == []
+    assert found("0055") == [*range(10)]
+    assert table.read_parts_with(file, ["number"], ("none", pa.array(["1"]))).num_rows == 100

@@ -8,11 +8,13 @@ import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.storage import delta_rs, in_process_table, spark_table
 from assets.storage.lake import Lake, Layer
-from assets.storage.spark_table import SparkTable
+from assets.storage.spark_table import SparkTable, with_places
+from transforms.errors import TableBusy
 
 pytestmark = pytest.mark.spark
 
@@ -37,11 +39,16 @@ def made(lake: Lake, count: int = 1000) -> SparkTable:
     return table
 
 
+def places(table: SparkTable, rows: DataFrame) -> DataFrame:
+    """Where the table's rows with these ids stand."""
+    return with_places(table.read()).join(rows.select("id"), on="id", how="left_semi")
+
+
 def put(table: SparkTable, names: dict[int, str | None]) -> None:
     """These ids get these names; None takes the row away."""
     frame = table.spark.createDataFrame([*names.items()], "id bigint, name string")
     there = frame.where("name IS NOT NULL").withColumnRenamed("name", "the-name")
-    table.replace_rows(frame.select("id"), there)
+    table.replace_rows(places(table, frame), there, seen=table.version())
 
 
 def names(table: SparkTable) -> dict[int, str]:
@@ -91,7 +98,7 @@ def test_a_part_of_a_file_has_the_rows_that_all_of_it_has(
 def test_columns_that_no_row_has_are_null_and_others_keep_the_type_of_the_table(lake: Lake) -> None:
     table = made(lake, 10)
     rows = table.spark.sql("SELECT 3 AS id, 'three' AS `the-name`, 2.5 AS price")
-    table.replace_rows(rows.select("id"), rows)
+    table.replace_rows(places(table, rows), rows, seen=table.version())
     found = table.read().where("id = 3").collect()
     assert [(str(row["price"]), row["place"]) for row in found] == [("2.50", None)]
     assert table.read().schema == made(lake, 1).read().schema
@@ -112,7 +119,7 @@ def test_a_constraint_refuses_the_whole_commit(lake: Lake) -> None:
     )
     rows = lake.spark.sql("SELECT 1 AS id, CAST(NULL AS string) AS `the-name`")
     with pytest.raises(Py4JJavaError, match="is_named"):
-        table.replace_rows(rows.select("id"), rows)
+        table.replace_rows(places(table, rows), rows, seen=table.version())
     assert names(table)[1] == "thing 1"
 
 
@@ -133,6 +140,16 @@ def test_of_two_writers_at_once_delta_takes_one(
     with pytest.raises(PySparkException, match="DELTA_CONCURRENT_APPEND"):
         put(table, {1: "mine", 2: "mine"})
     assert (names(table)[1], names(table)[2]) == ("theirs", "thing 2")
+
+
+def test_rows_that_may_have_moved_since_they_were_found_are_left_alone(lake: Lake) -> None:
+    table = made(lake, 40)
+    seen, rows = table.version(), lake.spark.sql("SELECT 1 AS id, 'mine' AS `the-name`")
+    found = places(table, rows).localCheckpoint()
+    lake.spark.sql(f"OPTIMIZE delta.`{table.path}`")
+    with pytest.raises(TableBusy, match="another run is writing"):
+        table.replace_rows(found, rows, seen=seen)
+    assert names(table)[1] == "thing 1"
 
 
 def test_the_columns_of_a_table_are_read_from_its_log(lake: Lake) -> None:

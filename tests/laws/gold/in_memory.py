@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,13 +19,14 @@ from assets.gold.fold import Folded, TableFold
 from assets.gold.stored_in_process import StoredInProcess
 from assets.onboarding.preview import InMemory
 from assets.silver import classify
-from assets.storage.in_process_table import InProcessTable
+from assets.storage.in_process_table import DataFile, InProcessTable
+from assets.storage.row_commits import Numbers
 from tests.laws.drawn import model_histories
 from tests.laws.oracle.oracle import Event
 from tests.transforms.formats.in_process import ARROW
 from transforms.feed.feed import Feed, Table
 from transforms.gold import folded_rows
-from transforms.gold.columns import EFFECT, LAST_CHANGE, MENTIONS, PARTS
+from transforms.gold.columns import EFFECT, LAST_CHANGE
 from transforms.gold.folded_rows import FoldMetrics
 from transforms.silver.frames import CHANGES
 from transforms.silver.transactions import TransactionEvent, state_of
@@ -47,11 +49,8 @@ class Lake:
         self.silver = Silver(self.feed)
         self.gold = {name: GoldTables(table) for name, table in self.feed.tables.items()}
 
-    def run(self, windows: Sequence[str], ends: str = "", *, is_read: bool = False) -> None:
-        """Bring these windows to gold; ``ends``: the run ends behind ``silver``, or behind the ``tombstones``.
-
-        ``is_read``: with the values of gold's rows also where no change depends on them.
-        """
+    def run(self, windows: Sequence[str], ends: str = "") -> None:
+        """Bring these windows to gold; ``ends``: the run ends behind ``silver``, or behind the ``tombstones``."""
         for window in windows:
             self.silver.derive(window, self.records[window])
         if ends == "silver":
@@ -60,7 +59,7 @@ class Lake:
             tables = self.gold[name]
             tables.gold.dies = ends == "tombstones"
             try:
-                self._apply(name, table, windows, is_read=is_read)
+                self._apply(name, table, windows)
             except Killed:
                 continue
             finally:
@@ -79,25 +78,20 @@ class Lake:
         return self._from_history(name, table).versions
 
     def _from_history(self, name: str, table: Table) -> Folded[pa.Table]:
-        return self.fold(name, table, [*self.silver.windows], InProcess()).from_history()
+        return self.fold(name, table, [*self.silver.windows]).from_history()
 
-    def _apply(self, name: str, table: Table, windows: Sequence[str], *, is_read: bool) -> None:
-        tables = self.gold[name]
-        executor = InProcess() if is_read else Unread()
-        fold = self.fold(name, table, windows, executor)
-        stored = tables.stored()
+    def _apply(self, name: str, table: Table, windows: Sequence[str]) -> None:
+        fold, stored = self.fold(name, table, windows), self.gold[name].stored()
         folded = replace(fold, stored=stored).onto_gold()
         self.done[name] = folded.metrics
-        stored.put(tables.whole(folded))
+        stored.put(folded)
 
-    def fold(
-        self, name: str, table: Table, windows: Sequence[str], executor: InProcess
-    ) -> TableFold[pa.Table]:
+    def fold(self, name: str, table: Table, windows: Sequence[str]) -> TableFold[pa.Table]:
         in_gold = self.finished.difference(windows)
         released = self.silver.released([*self.records], in_gold)
         silver = InMemory(self.silver.stored)
         plan = silver.plan_of(self.feed, table, name, windows, released)
-        return TableFold.of(executor, plan, silver.of_table(plan))
+        return TableFold.of(InProcess(), plan, silver.of_table(plan))
 
 
 LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
@@ -195,6 +189,7 @@ class MemoryTable:
 
     rows: pa.Table | None = None
     dies: bool = False
+    name: str = "in memory"
     properties: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -217,15 +212,35 @@ class MemoryTable:
             raise Killed
         self.rows = rows
 
+    def count(self) -> int:
+        """How many rows there are."""
+        return 0 if self.rows is None else int(self.rows.num_rows)
 
-@dataclass(frozen=True, slots=True)
-class Unread(InProcess):
-    """The executor in this process, but for one thing: like Spark, it does not read values that nothing depends on."""
+    def files(self) -> list[DataFile]:
+        """All rows are one file."""
+        return [DataFile("rows", 0, self.count(), {})]
 
-    @property
-    def reads_values(self) -> bool:
-        """Rows come out with only the columns that changes mention."""
-        return False
+    def files_with(self, column: str, values: pa.Array) -> list[DataFile]:
+        """That one."""
+        return self.files()
+
+    def numbered(self, file: DataFile, columns: pa.Schema) -> tuple[Numbers, pa.Table]:
+        """All rows, with these columns."""
+        return np.arange(self.count()), self.read(columns).select(columns.names)
+
+    def rows_at(self, path: str, numbers: Numbers, columns: pa.Schema) -> pa.Table:
+        """The rows with these numbers."""
+        return self.read(columns).select(columns.names).take(pa.array(numbers))
+
+    def put_rows(
+        self, gone: Mapping[str, Numbers], rows: pa.Table, checked: Collection[str] = ()
+    ) -> None:
+        """Take rows away, and add others."""
+        if not rows.num_rows and not any(map(len, gone.values())):
+            return
+        before = self.read(rows.schema).select(rows.schema.names)
+        stay = ~np.isin(np.arange(before.num_rows), gone.get("rows", []))
+        self.rewrite(pa.concat_tables([before.filter(pa.array(stay)), rows]))
 
 
 @dataclass
@@ -245,19 +260,6 @@ class GoldTables:
         return StoredInProcess(
             self.table, gold, tombstones, history if self.table.history else None
         )
-
-    def whole(self, folded: Folded[pa.Table]) -> Folded[pa.Table]:
-        """What a fold made, each row with the values that it keeps: as Spark's MERGE leaves them."""
-        names = [name for name in self.table.columns if name not in self.table.identity]
-        stored = self.stored()
-        before = dict(zip(stored.keys, stored.rows.select(names).to_pylist(), strict=True))
-        rows = folded.rows.to_pylist()
-        for row in rows:
-            if row[EFFECT] == "update":
-                old = before[tuple(row[PARTS])]
-                row |= {name: old[name] for name in names if name not in row[MENTIONS]}
-        whole = pa.Table.from_pylist(rows, schema=folded.rows.schema)
-        return Folded(whole, folded.versions, folded.metrics)
 
 
 def made_of(table: Table, folded: Folded[pa.Table]) -> GoldTables:

@@ -83,7 +83,7 @@ def follows(kind: str, first: int, count: int) -> int:
         for name in shapes:
             where = f"{name} after {windows}"
             assert_same(found(lake.gold[name]), expected[name], where)
-    lake.run(WINDOWS, is_read=True)
+    lake.run(WINDOWS)
     for name, done in lake.done.items():
         # All of it once more: gold has it, so that nothing came late, and there is nothing to write.
         assert (name, done.keys_with_late_events, done.keys) == (name, 0, 0)

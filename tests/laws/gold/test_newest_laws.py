@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 from zlib import crc32
 
 import pyarrow as pa
@@ -17,8 +18,10 @@ from assets.gold.range_deletes import RangeDeletes
 from tests.laws.drawn import model_format
 from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS, drawn
 from transforms.change import Change
+from transforms.feed.feed import Table
 from transforms.gold import newest
 from transforms.gold.columns import BLOB, KIND, MENTIONS
+from transforms.gold.fold_rows import CHANGE, FOLD_ROWS, GOLD, TOMBSTONE, shaped_rows
 from transforms.gold.folded_rows import CHANGED, COUNTED, FoldMetrics
 from transforms.gold.key_groups import FoldInput
 from transforms.gold.range_deletes import RangeDelete
@@ -58,7 +61,7 @@ def test_the_newest_change_decides_what_the_fold_decides(
             for window in windows:
                 lake.silver.derive(window, lake.records[window])
             for name, table in lake.feed.tables.items():
-                fold = lake.fold(name, table, windows, InProcess())
+                fold = lake.fold(name, table, windows)
                 onto = replace(fold, stored=lake.gold[name].stored())
                 with_deletes = replace(onto, deletes=drawn_deletes(onto, f"{first} {at}"))
                 for rows, given, stage in (*inputs(onto), *inputs(with_deletes)):
@@ -73,6 +76,63 @@ def test_the_newest_change_decides_what_the_fold_decides(
             # The next run finds rows beside newer tombstones.
             lake.run(windows, "tombstones" if at == TORN else "")
     assert folded * MOST[kind] < decided
+
+
+KEYS_OF_A_TASK, MOST_TASKS = 25, 500
+
+
+def test_positions_of_any_length_are_compared_as_the_fold_compares_them() -> None:
+    table = Table("any", ("id",), {"id": "string", "name": "string"}, ("id", "name"))
+    decided = 0
+    for seed in range(SEED, SEED + min(MOST_TASKS, compared(HISTORIES))):
+        rng = Random(f"lengths {seed}")
+        rows = InProcess().together(of_cells([*drawn_rows(rng)]), None)
+        given = FoldInput(table, by_newest=True, updates_find_rows=True)
+        by_columns, by_fold = (
+            result(OntoGold(replace(given, by_newest=one)), rows, rng.choice((2, 7, 1000)))
+            for one in (True, False)
+        )
+        assert by_columns == by_fold, seed
+        decided += sum(row[MENTIONS] is None for row in rows_of(OntoGold, given, rows))
+    assert decided > compared(HISTORIES)
+
+
+def drawn_rows(rng: Random) -> Iterator[dict[str, Any]]:
+    """What gold has of some keys, and their changes, at positions of one to three numbers."""
+    for number in range(KEYS_OF_A_TASK):
+        key, lengths = [f"key {number}"], rng.choice([(3,), (2, 3), (1, 2, 3)])
+        for what in (GOLD, TOMBSTONE):
+            if rng.random() < 0.5:
+                at, event_id, _ = drawn_position(rng, lengths)
+                older = [one for one in (at, at[:-1], [0], [0, 1]) if one and one <= at]
+                reset = rng.choice([[], at, at, rng.choice(older)])
+                yield {
+                    **{"what": what, "key": key, "log_position": at, "event_id": event_id},
+                    **{"reset": reset, "event_at": rng.choice((None, 1, 2))},
+                }
+        for _ in range(rng.choice((0, 1, 1, 2, 3))):
+            at, event_id, prefix = drawn_position(rng, lengths)
+            effect = rng.choice(("replace", "replace", "remove", "update"))
+            image = [] if effect == "remove" else [("name", event_id)]
+            yield {
+                **{"what": CHANGE, "key": key, "log_position": at, "event_id": event_id},
+                **{"dedup_prefix": prefix, "effect": effect, "after": image, "is_new": True},
+                **{"event_at": rng.choice((None, 1, 2)), "is_update": effect == "update"},
+            }
+
+
+def drawn_position(rng: Random, lengths: Sequence[int]) -> tuple[list[int], str, int]:
+    """A position, the event that stands there, and how much of the position is the same in every delivery of it."""
+    at = [rng.randrange(3) for _ in range(rng.choice(lengths))]
+    prefix = rng.choice((len(at), len(at), rng.randint(1, len(at))))
+    return at, f"{at[:prefix]} {rng.randrange(6) == 0}", prefix
+
+
+def of_cells(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The rows with the columns that stages read, each key a group of its own."""
+    found = {one.name: pa.array([row.get(one.name) for row in rows], one.type) for one in FOLD_ROWS}
+    found["group"] = found["key"]
+    return shaped_rows(found, len(rows))
 
 
 def drawn_deletes(fold: TableFold[pa.Table], seed: str) -> RangeDeletes:

@@ -21,14 +21,18 @@ LAWS: Final = {
 """The laws that docs/laws.md lists, by number."""
 
 _OF_EVENTS = "events/test_laws_of_events.py"
+_ENVELOPES = "events/test_shapes_of_envelopes.py"
 _SNAPSHOTS = "snapshots/test_any_snapshot_heals.py"
 TESTS: Final = {
     "gold": "gold/test_laws_of_gold.py::test_gold_is_what_the_oracle_says_after_every_run",
     "newest": "gold/test_newest_laws.py::test_the_newest_change_decides_what_the_fold_decides",
+    "lengths": "gold/test_newest_laws.py::test_positions_of_any_length_are_compared_as_the_fold_compares_them",
     "accounting": f"{_OF_EVENTS}::test_every_event_of_a_window_is_accounted_for_exactly",
     "redelivery": f"{_OF_EVENTS}::test_an_event_is_one_event_however_often_and_however_spelled_it_comes",
     "shapes": "events/test_shapes.py::test_records_of_one_shape_become_what_each_becomes_by_itself",
     "damaged": "events/test_shapes.py::test_damaged_records_become_what_each_becomes_by_itself",
+    "envelopes": f"{_ENVELOPES}::test_a_shape_says_what_a_message_of_a_topic_says",
+    "lines": f"{_ENVELOPES}::test_a_shape_says_what_a_line_of_a_dump_says",
     "absent": "events/test_shapes.py::test_a_value_that_is_said_to_be_absent_is_a_fault",
     "values": f"{_OF_EVENTS}::test_silver_holds_the_values_of_the_source",
     "graph": "test_tigergraph.py::test_gold_is_the_graph_that_the_store_has",
