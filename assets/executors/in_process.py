@@ -16,7 +16,7 @@ from assets.executors.executor import Ranges, Stage
 from transforms.change import Key
 from transforms.column_types.map_columns import TEXTS, rows_at
 from transforms.gold import fold_rows
-from transforms.gold.fold_rows import cells, list_array
+from transforms.gold.fold_rows import cells, list_array, position_matrix
 
 BATCH_ROWS: Final = 10_000
 
@@ -140,7 +140,8 @@ def values_of(frame: pa.Table, name: str) -> list[Any]:
 def _by_group(frame: pa.Table) -> pa.Array:
     """The rows' numbers in the order of their groups, as these are met first, of ``what`` and of ``log_position``."""
     if (keys := _numbered(frame["group"])) is not None:
-        places = _as_numbers(frame["log_position"])
+        matrix = position_matrix(frame["log_position"].combine_chunks())
+        places = () if matrix is None else matrix.T
         return pa.array(np.lexsort((*places[::-1], frame["what"].to_numpy(), keys)))
     numbers: dict[Any, int] = {}
     groups = [numbers.setdefault(one, len(numbers)) for one in values_of(frame, "group")]
@@ -167,18 +168,6 @@ def _numbered(lists: pa.ChunkedArray) -> NDArray[np.int64] | None:
             both = pa.array(found * max(len(own.dictionary), 1) + numbers)
             numbers = both.dictionary_encode().indices.to_numpy().astype(np.int64)
         found = numbers
-    return found
-
-
-def _as_numbers(lists: pa.ChunkedArray) -> list[NDArray[np.int64]]:
-    """The first numbers of all lists, the second ones, and so on; where a list ends, one that is before all others."""
-    whole = lists.combine_chunks()
-    offsets, values = whole.offsets.to_numpy(), whole.values.to_numpy()
-    sizes, found = np.diff(offsets), []
-    for at in range(int(sizes.max(initial=0))):
-        column, has = np.full(len(sizes), -(2**63), np.int64), sizes > at
-        column[has] = values[offsets[:-1][has] + at]
-        found.append(column)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -257,6 +258,32 @@ def keys_of(table: Table, rows: pa.Table) -> list[Key]:
         return [key_of_text(text) for text in rows[KEY].to_pylist()]
     parts = [column_type(table.columns[name]).texts(rows[name]) for name in table.key]
     return [*zip(*parts, strict=True)]
+
+
+NO_NUMBER: Final = -(2**63)
+"""In place of a number that a position does not have: before all others, as a shorter list is before longer ones."""
+
+
+def position_matrix(
+    column: pa.ListArray, width: int | None = None
+) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    """Positions as rows of numbers, each filled up to the longest, or cut to ``width``; None where none has a number.
+
+    A position sorts before the longer ones that begin with it, as lists do.
+    """
+    offsets = column.offsets.to_numpy()
+    sizes = np.diff(offsets)
+    width = int(sizes.max(initial=0)) if width is None else width
+    if not width:
+        return None
+    values: np.ndarray[Any, np.dtype[np.int64]] = column.values.to_numpy()
+    if (sizes == width).all():
+        return values[offsets[0] : offsets[-1]].reshape(-1, width)
+    found = np.full((len(sizes), width), NO_NUMBER, np.int64)
+    for at in range(width):
+        has = sizes > at
+        found[has, at] = values[offsets[:-1][has] + at]
+    return found
 
 
 def list_array(values: Sequence[Sequence[Any]], kind: pa.DataType) -> pa.Array:

@@ -29,7 +29,7 @@ from transforms.gold.columns import (
     PARTS,
     RESET,
 )
-from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE
+from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE, position_matrix
 from transforms.gold.folded_rows import CHANGED, MOST_KEYS_SHOWN, FoldMetrics, folded_schema
 from transforms.gold.key_groups import FoldInput
 from transforms.gold.range_deletes import RangeDelete
@@ -39,9 +39,6 @@ HOT = 50_000
 
 _NO_TIME = -(2**63)
 """In place of the time of an event that has none: before all others, as in ``ordering.sort_key``."""
-
-_NO_NUMBER = -(2**63)
-"""In place of a number that a position does not have: before all others, as a shorter list is before longer ones."""
 
 Numbers = np.ndarray[Any, Any]
 """Numbers or truths, one per row or per key."""
@@ -187,7 +184,7 @@ class Newest:
 
         The batch holds all rows of its keys, each key's in the order of ``what`` and ``log_position``.
         """
-        positions = _matrix(batch.column("log_position"))
+        positions = position_matrix(batch.column("log_position"))
         table, full_rebuild = self.given.table, self.given.full_rebuild
         if positions is None or _parts_of(batch, len(table.key)) is None:
             return None, batch
@@ -275,7 +272,7 @@ class Newest:
 class _Standing:
     """Where each row of a batch stands.
 
-    ``whole``: its position, filled up with ``_NO_NUMBER`` to the length of the longest; ``lengths``: how long each is.
+    ``whole``: its position, filled up to the longest (``position_matrix``); ``lengths``: how long each is.
     ``stable``: how many of its numbers are the same in every delivery; all of them where it is no change. ``deletes``:
     where the table's range deletes stand; None where there are none.
     """
@@ -472,30 +469,9 @@ def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Numbers, Numbers]:
     """The reset positions as rows of numbers, and of each row whether it has one, of no more numbers than these."""
     column = batch.column("reset")
     sizes = np.diff(column.offsets.to_numpy())
-    found = _matrix(column, width)
+    found = position_matrix(column, width)
     assert found is not None
     return found, (sizes > 0) & (sizes <= width)
-
-
-def _matrix(column: pa.ListArray, width: int | None = None) -> Numbers | None:
-    """Positions as rows of numbers, each filled up to the longest, or cut to ``width``; None where none has a number.
-
-    A position sorts before the longer ones that begin with it, as lists do.
-    """
-    offsets = column.offsets.to_numpy()
-    sizes = np.diff(offsets)
-    width = int(sizes.max(initial=0)) if width is None else width
-    if not width:
-        return None
-    values = column.values.to_numpy()
-    if (sizes == width).all():
-        found: Numbers = values[offsets[0] : offsets[-1]].reshape(-1, width)
-        return found
-    found = np.full((len(sizes), width), _NO_NUMBER, np.int64)
-    for at in range(width):
-        has = sizes > at
-        found[has, at] = values[offsets[:-1][has] + at]
-    return found
 
 
 def _truths(batch: pa.RecordBatch, name: str) -> Numbers:
