@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from assets.columns import layers
 from assets.landing.kafka_offsets import Range, ReadUpTo
-from assets.storage.in_process_table import DataFile, InProcessTable, at_once
+from assets.storage.in_process_table import DataFile, InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.storage.store_faults import naming_store_faults
 from transforms.errors import TableBusy, WindowSizeChanged
@@ -302,7 +302,7 @@ def _groups_in(bronze: InProcessTable, parts: Iterable[DataFile]) -> pa.Table:
             .append_column("last_offset", rows["byte_offset"])
         )
 
-    return merged_groups(pa.concat_tables([GROUPS.empty_table(), *at_once(read, parts)]))
+    return merged_groups(pa.concat_tables([GROUPS.empty_table(), *bronze.at_once(read, parts)]))
 
 
 def merged_groups(rows: pa.Table) -> pa.Table:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -19,13 +21,21 @@ from transforms.gold import fold_rows
 from transforms.gold.fold_rows import cells, list_array, position_matrix
 
 BATCH_ROWS: Final = 10_000
+PART_ROWS: Final = 50_000
+MOST_PARTS: Final = 4
+"""How many threads work on parts of the rows at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class InProcess:
-    """The verbs of ``Executor`` over Arrow tables; ``batch_rows``: how many rows a stage gets at a time."""
+    """The verbs of ``Executor`` over Arrow tables.
+
+    ``batch_rows``: how many rows a stage gets at a time. ``part_rows``: how many it gets at least where several threads
+    work on parts of what is brought together.
+    """
 
     batch_rows: int = BATCH_ROWS
+    part_rows: int = PART_ROWS
 
     @property
     def name(self) -> str:
@@ -75,17 +85,30 @@ class InProcess:
 
     def together(self, frame: pa.Table, most: int | None) -> pa.Table:
         """Groups come in the order in which they are met first."""
-        return frame.take(_by_group(frame))
+        return frame.take(_by_group(frame)[0])
 
     def staged_together(self, frame: pa.Table, most: int | None, stage: Stage) -> pa.Table:
-        """Some rows at a time are put in order, so that there is no second copy of all of them."""
-        order, whole = _by_group(frame), frame.combine_chunks()
-        some = (
-            whole.take(order[at : at + self.batch_rows])
-            for at in range(0, len(order), self.batch_rows)
-        )
-        batches = (batch for one in some for batch in one.combine_chunks().to_batches())
-        return pa.Table.from_batches([*stage(batches)], schema=stage.schema)
+        """Some rows at a time are put in order, so that there is no second copy of all of them.
+
+        Of many rows, parts that share no group are worked on side by side, as by Spark's tasks.
+        """
+        order, groups = _by_group(frame)
+        ends = [0, len(order)] if groups is None else _ends(groups, self.part_rows)
+        whole, batch_rows = frame.combine_chunks(), self.batch_rows
+
+        def work(part: pa.Array) -> list[pa.RecordBatch]:
+            some = (
+                whole.take(part[at : at + batch_rows]) for at in range(0, len(part), batch_rows)
+            )
+            batches = (batch for one in some for batch in one.combine_chunks().to_batches())
+            return [*stage(batches)]
+
+        parts = [order[start:end] for start, end in pairwise(ends)]
+        if len(parts) == 1:
+            return pa.Table.from_batches(work(parts[0]), schema=stage.schema)
+        with ThreadPoolExecutor(len(parts), thread_name_prefix="stage") as threads:
+            made = [batch for some in threads.map(work, parts) for batch in some]
+        return pa.Table.from_batches(made, schema=stage.schema)
 
     def sorted(
         self, frame: pa.Table, by: Sequence[str], within: Sequence[str], most: int | None = None
@@ -137,19 +160,29 @@ def values_of(frame: pa.Table, name: str) -> list[Any]:
     return [value for chunk in frame[name].chunks for value in cells(chunk)]
 
 
-def _by_group(frame: pa.Table) -> pa.Array:
-    """The rows' numbers in the order of their groups, as these are met first, of ``what`` and of ``log_position``."""
+def _by_group(frame: pa.Table) -> tuple[pa.Array, NDArray[np.int64] | None]:
+    """The rows' numbers in the order of their groups, as these are met first, of ``what`` and of ``log_position``.
+
+    And their groups' numbers in this order, where these are at hand.
+    """
     if (keys := _numbered(frame["group"])) is not None:
         matrix = position_matrix(frame["log_position"].combine_chunks())
         places = () if matrix is None else matrix.T
-        return pa.array(np.lexsort((*places[::-1], frame["what"].to_numpy(), keys)))
+        order = np.lexsort((*places[::-1], frame["what"].to_numpy(), keys))
+        return pa.array(order), keys[order]
     numbers: dict[Any, int] = {}
     groups = [numbers.setdefault(one, len(numbers)) for one in values_of(frame, "group")]
     positions = values_of(frame, "log_position")
-    order = sorted(
-        zip(groups, frame["what"].to_pylist(), positions, range(frame.num_rows), strict=True)
-    )
-    return pa.array([at for *_, at in order], pa.int64())
+    cells = zip(groups, frame["what"].to_pylist(), positions, range(frame.num_rows), strict=True)
+    return pa.array([at for *_, at in sorted(cells)], pa.int64()), None
+
+
+def _ends(groups: NDArray[np.int64], part_rows: int) -> list[int]:
+    """Where parts of rows that are sorted by their groups begin and end; no group is in two of them."""
+    count = len(groups)
+    parts = max(1, min(count // part_rows, MOST_PARTS))
+    cuts = (int(np.searchsorted(groups, groups[one * count // parts])) for one in range(1, parts))
+    return [0, *sorted({*cuts} - {0}), count]
 
 
 def _numbered(lists: pa.ChunkedArray) -> NDArray[np.int64] | None:

@@ -57,8 +57,8 @@ class _Found:
     rows: pa.Table
 
 
-MOST_ROWS_AT_A_TIME = 8_000_000
-"""Of so many rows the keys are looked at together."""
+MOST_ROWS_AT_A_TIME = 2_000_000
+"""Of so many rows the keys are looked at together, in some threads side by side."""
 
 
 def _some_at_a_time(files: Iterable[DataFile]) -> Iterator[list[DataFile]]:
@@ -231,17 +231,25 @@ class StoredInProcess:
         if index is None:
             every = ((file.path, *stored.numbered(file, schema)) for file in stored.files())
             return [_Found(*one) for one in every if len(one[1])]
-        found = []
+
+        def look(files: Sequence[DataFile]) -> list[_Found]:
+            return [*self._found(stored, files, index, schema)]
+
+        parts = stored.at_once(look, _some_at_a_time(self._files(stored, index)))
+        return [one for some in parts for one in some]
+
+    def _found(
+        self, stored: InProcessTable, files: Sequence[DataFile], index: KeyIndex, schema: pa.Schema
+    ) -> Iterator[_Found]:
+        """The rows of these files that have a key of the index."""
         keys = pa.schema([schema.field(name) for name in self.table.key or (KEY,)])
-        for files in _some_at_a_time(self._files(stored, index)):
-            of_files = [stored.numbered(file, keys)[1] for file in files]
-            is_wanted = index.numbers(parts_of_rows(self.table, pa.concat_tables(of_files))) >= 0
-            ends = np.cumsum([one.num_rows for one in of_files])[:-1]
-            for file, mine in zip(files, np.split(is_wanted, ends), strict=True):
-                if mine.any():
-                    numbers, rows = stored.numbered(file, schema)
-                    found.append(_Found(file.path, numbers[mine], rows.filter(pa.array(mine))))
-        return found
+        of_files = [stored.numbered(file, keys)[1] for file in files]
+        is_wanted = index.numbers(parts_of_rows(self.table, pa.concat_tables(of_files))) >= 0
+        ends = np.cumsum([one.num_rows for one in of_files])[:-1]
+        for file, mine in zip(files, np.split(is_wanted, ends), strict=True):
+            if mine.any():
+                numbers, rows = stored.numbered(file, schema)
+                yield _Found(file.path, numbers[mine], rows.filter(pa.array(mine)))
 
     def _files(self, stored: InProcessTable, index: KeyIndex | None) -> list[DataFile]:
         if index is None:

@@ -38,6 +38,7 @@ from transforms.errors import TableBusy
 _LOG = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 Rows: TypeAlias = Iterable[Mapping[str, object]] | pa.Table
 """Rows by their columns' names; a column that a row does not name is null."""
@@ -72,7 +73,7 @@ WRITTEN = frozenset(
 )
 """Delta's features of tables that delta-rs writes as Spark does."""
 
-_READERS = 8
+_READERS, _LOCAL_READERS = 8, 4
 # A smaller object of a store costs less than the requests for its parts.
 _WHOLE_BYTES = 8 << 20
 _BATCH = 20_000
@@ -237,9 +238,7 @@ class InProcessTable:
         """
         wanted, asked = self._wanted(columns), _lists(where)
         with self._faults():
-            # All threads share the marks.
-            files, _ = self.files(asked), self._marks
-            parts = at_once(lambda file: self._rows(file, wanted, asked), files)
+            parts = self.at_once(lambda file: self._rows(file, wanted, asked), self.files(asked))
         return pa.concat_tables([wanted.empty_table(), *parts])
 
     def rows(
@@ -248,6 +247,16 @@ class InProcessTable:
         """What ``read`` returns, as a dict a row; times are in UTC, maps are dicts."""
         found: list[dict[str, Any]] = self.read(columns, where).to_pylist(maps_as_pydicts="strict")
         return found
+
+    def at_once(self, work: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+        """What the work, which reads this table, makes of each item, some at once.
+
+        A store answers slowly, and many at a time; of files in a folder each is read by one core.
+        """
+        # All threads share the marks.
+        _, readers = self._marks, _LOCAL_READERS if self._is_local else _READERS
+        with ThreadPoolExecutor(readers) as threads:
+            return [*threads.map(work, items)]
 
     def each(
         self, columns: Columns | None = None, where: Where | None = None
@@ -775,12 +784,6 @@ class InProcessTable:
 
     def _local(self, path: str) -> Path:
         return Path(self.path.removeprefix("file://"), path)
-
-
-def at_once(work: Callable[[Item], pa.Table], items: Iterable[Item]) -> list[pa.Table]:
-    """What the work makes of each item, some at once: a store answers slowly, and many at a time."""
-    with ThreadPoolExecutor(_READERS) as readers:
-        return [*readers.map(work, items)]
 
 
 def _parquet_of(source: object, repeated: Sequence[str]) -> pq.ParquetFile:

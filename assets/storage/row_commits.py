@@ -1,8 +1,8 @@
-"""A commit to a Delta table that takes single rows away by deletion vectors and adds rows in a file of their own.
+"""A commit to a Delta table that takes single rows away by deletion vectors and adds rows in files of their own.
 
 delta-rs reads deletion vectors and writes none: to change a row it writes each file anew that has one of the rows. So
 this process writes such a commit itself, by Delta's protocol
-(https://github.com/delta-io/delta/blob/master/PROTOCOL.md): the new file, one file of vectors, and the log's entry,
+(https://github.com/delta-io/delta/blob/master/PROTOCOL.md): the new files, one file of vectors, and the log's entry,
 which is refused where another writer has taken its number.
 """
 
@@ -15,8 +15,10 @@ import os
 import struct
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -49,6 +51,9 @@ _LEGACY: Final = {
 """The features that a table of an older version of writers has without naming them."""
 
 ROW_GROUP: Final = 100_000
+ROWS_OF_A_FILE: Final = 200_000
+MOST_FILES: Final = 4
+"""How many files new rows are written into side by side at most, each with at least so many of them."""
 
 
 class NotReadable(Exception):
@@ -145,7 +150,7 @@ class RowCommit:
     """What one commit changes.
 
     ``marked``: by the paths of files, which of their rows are deleted afterwards, those that were so before included.
-    ``gone``: files that go. ``rows``: those that come, in one file.
+    ``gone``: files that go. ``rows``: those that come, in files one after the other.
     """
 
     marked: Mapping[str, Numbers]
@@ -167,16 +172,26 @@ def actions_of(
         said.append({"remove": _removed(add, now)})
         if path in descriptors:
             said.append({"add": _marked(add, descriptors[path])})
-    if commit.rows.num_rows:
-        path = f"part-00000-{uuid4()}-c000.snappy.parquet"
-        sink = pa.BufferOutputStream()
-        pq.write_table(commit.rows, sink, row_group_size=ROW_GROUP)
-        data = sink.getvalue()
-        stats = statistics(pq.read_metadata(pa.BufferReader(data)))
-        write(path, data)
-        added = {"path": path, "partitionValues": {}, "size": data.size, "modificationTime": now}
-        said.append({"add": {**added, "dataChange": True, "stats": stats}})
+    files = max(1, min(commit.rows.num_rows // ROWS_OF_A_FILE, MOST_FILES))
+    ends = [number * commit.rows.num_rows // files for number in range(files + 1)]
+    parts = [commit.rows.slice(start, end - start) for start, end in pairwise(ends) if start < end]
+    with ThreadPoolExecutor(MOST_FILES) as threads:
+        said += threads.map(lambda rows: _written(rows, write, now), parts)
     return said
+
+
+def _written(
+    rows: pa.Table, write: Callable[[str, bytes], None], now: int
+) -> dict[str, dict[str, Any]]:
+    """The action that adds a new file of these rows."""
+    path = f"part-00000-{uuid4()}-c000.snappy.parquet"
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, row_group_size=ROW_GROUP)
+    data = sink.getvalue()
+    stats = statistics(pq.read_metadata(pa.BufferReader(data)))
+    write(path, data)
+    added = {"path": path, "partitionValues": {}, "size": data.size, "modificationTime": now}
+    return {"add": {**added, "dataChange": True, "stats": stats}}
 
 
 def _info(commit: RowCommit, now: int) -> dict[str, Any]:

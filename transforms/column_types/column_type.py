@@ -134,6 +134,13 @@ class ColumnType:
         """``typed`` of an array of texts, by Arrow's own cast where that reads them as the same values."""
         return pc.cast(texts, self.arrow) if self.arrow_reads else self.typed(texts.to_pylist())
 
+    def text_array(self, values: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """The canonical texts of values, as an array."""
+        if not self.arrow_writes:
+            return pa.array(self.texts(values), pa.string())
+        texts = values.cast(pa.string())
+        return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+
     def texts(self, values: pa.Array | pa.ChunkedArray) -> list[str | None]:
         """The canonical texts of values."""
         if self.arrow_writes:

@@ -209,7 +209,7 @@ def rows_of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool
     """One row per row of gold, or per tombstone (``what``): its key, its last change, and perhaps its values."""
     found = {
         "what": _all(what, rows.num_rows),
-        "key": list_array(keys_of(table, rows), TEXTS),
+        "key": key_lists(table, rows),
         "log_position": rows[LOG_POSITION],
         "event_id": rows[EVENT_ID],
         "event_at": in_microseconds(rows[EVENT_AT]),
@@ -224,7 +224,7 @@ def rows_of_versions(table: Table, rows: pa.Table) -> pa.Table:
     """One row per version of a table of versions."""
     found = {
         "what": _all(VERSION, rows.num_rows),
-        "key": list_array(keys_of(table, rows), TEXTS),
+        "key": key_lists(table, rows),
         "log_position": rows[VALID_FROM],
         "event_id": rows[BEGAN_BY],
         "event_at": in_microseconds(rows[FROM_AT]),
@@ -258,6 +258,29 @@ def keys_of(table: Table, rows: pa.Table) -> list[Key]:
         return [key_of_text(text) for text in rows[KEY].to_pylist()]
     parts = [column_type(table.columns[name]).texts(rows[name]) for name in table.key]
     return [*zip(*parts, strict=True)]
+
+
+def key_lists(table: Table, rows: pa.Table) -> pa.Array:
+    """``keys_of`` as an array of lists."""
+    if not table.key:
+        return list_array(keys_of(table, rows), TEXTS)
+    return pa.ListArray.from_arrays(
+        _every(len(table.key), rows.num_rows), _in_turns(table, table.key, rows), type=TEXTS
+    )
+
+
+def _every(width: int, count: int) -> pa.Array:
+    """Where each of so many lists of this length begins, and where the last ends."""
+    return pa.array(np.arange(0, width * count + 1, max(width, 1))[: count + 1], pa.int32())
+
+
+def _in_turns(table: Table, names: Sequence[str], rows: pa.Table) -> pa.Array:
+    """The canonical texts of some columns, those of the first row first."""
+    texts = [column_type(table.columns[name]).text_array(rows[name]) for name in names]
+    if len(texts) == 1:
+        return texts[0]
+    places = np.arange(len(texts) * rows.num_rows).reshape(len(texts), -1)
+    return pa.concat_arrays(texts).take(pa.array(places.T.ravel()))
 
 
 NO_NUMBER: Final = -(2**63)
@@ -298,13 +321,12 @@ def list_array(values: Sequence[Sequence[Any]], kind: pa.DataType) -> pa.Array:
 
 def _images(table: Table, rows: pa.Table) -> pa.Array:
     """The values of each row as canonical texts."""
-    names = [*table.columns]
-    texts = [column_type(table.columns[name]).texts(rows[name]) for name in names]
-    count = rows.num_rows
+    names, count = [*table.columns], rows.num_rows
+    every_name = pa.array(np.tile(np.arange(len(names)), count))
     return pa.MapArray.from_arrays(
-        pa.array(range(0, count * len(names) + 1, len(names) or 1), pa.int32()),
-        pa.array(names * count, pa.string()),
-        pa.array([*chain.from_iterable(zip(*texts, strict=True))], pa.string()),
+        _every(len(names), count),
+        pa.array(names, pa.string()).take(every_name),
+        _in_turns(table, names, rows),
         type=IMAGE,
     )
 

@@ -91,7 +91,10 @@ def entries(place: tuple[str, str]) -> list[list[str]]:
     return [[next(iter(json.loads(line))) for line in one.read_text().splitlines()] for one in logs]
 
 
-def test_whatever_is_changed_both_readers_see_it(place: tuple[str, str]) -> None:
+def test_whatever_is_changed_both_readers_see_it(
+    place: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_commits, "ROWS_OF_A_FILE", 5)
     draw, expected = Random(7), {number: "first" for number in range(500)}
     at(place).append(rows([*expected]))
     # Past two checkpoints, which delta-rs writes.

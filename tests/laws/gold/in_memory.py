@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,9 @@ from transforms.gold.columns import EFFECT, LAST_CHANGE
 from transforms.gold.folded_rows import FoldMetrics
 from transforms.silver.frames import CHANGES
 from transforms.silver.transactions import TransactionEvent, state_of
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 @dataclass
@@ -91,7 +94,9 @@ class Lake:
         released = self.silver.released([*self.records], in_gold)
         silver = InMemory(self.silver.stored)
         plan = silver.plan_of(self.feed, table, name, windows, released)
-        return TableFold.of(InProcess(), plan, silver.of_table(plan))
+        # Even of few rows some parts are worked on side by side.
+        run = InProcess(part_rows=4)
+        return TableFold.of(run, plan, silver.of_table(plan))
 
 
 LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
@@ -223,6 +228,9 @@ class MemoryTable:
     def files_with(self, column: str, values: pa.Array) -> list[DataFile]:
         """That one."""
         return self.files()
+
+    def at_once(self, work: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
+        return [work(one) for one in items]
 
     def numbered(self, file: DataFile, columns: pa.Schema) -> tuple[Numbers, pa.Table]:
         """All rows, with these columns."""
