@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from expectations import bronze, gold, silver, tigergraph
+from expectations import bronze, gold, silver, source, tigergraph
 from expectations.rule import Rule, Severity
 from transforms.feed.feed import CheckSetting, Feed
 from transforms.formats import FORMATS
@@ -24,6 +24,7 @@ def known_rules(format_name: str) -> dict[str, Rule]:
     of_graph = tigergraph.RULES if format_name == "tigergraph" else ()
     of_files = bronze.RULES_OF_FILES if FORMATS[format_name].operations_so_far else ()
     every = (
+        *source.RULES,
         *bronze.RULES,
         *bronze.RULES_OF_LANDINGS,
         *of_files,
@@ -32,6 +33,11 @@ def known_rules(format_name: str) -> dict[str, Rule]:
         *of_graph,
     )
     return {rule.name: rule for rule in every}
+
+
+def source_rules(feed: Feed) -> tuple[Rule, ...]:
+    """The rules of the feed's source; none where its file says nothing of it."""
+    return as_set(source.RULES, feed.checks) if feed.watches_source else ()
 
 
 def bronze_rules(feed: Feed) -> tuple[Rule, ...]:

@@ -17,6 +17,7 @@ from assets.gold import asset as gold_asset
 from assets.gold import discovered_asset
 from assets.maintenance import asset as maintenance_asset
 from assets.silver import asset as silver_asset
+from assets.source.checks import check_specs
 from assets.storage import delta_rs
 from assets.storage.lake import Lake, Layer
 from assets.storage.leases import is_on_store
@@ -31,6 +32,7 @@ from orchestration.automation import (
 from orchestration.automation.missing_windows import from_first_drop
 from orchestration.console import make_logs_visible
 from orchestration.feeds.load import load_feeds
+from orchestration.observability import source_health
 from orchestration.observability.report import asset as report_asset
 from orchestration.resources import Deployment, lake_of
 from orchestration.runs import history
@@ -79,6 +81,11 @@ def assets_of(feed: Feed, nodes: Collection[Table]) -> list[dg.AssetsDefinition 
     ]
 
 
+def checks_of(feed: Feed) -> list[dg.AssetChecksDefinition]:
+    """The checks of the feed that are steps of their own: those of its source."""
+    return [source_health.build(feed)] if check_specs(feed) else []
+
+
 def fixed(value: object) -> dg.ResourceDefinition:
     """A resource that no launch can set: a run that could name its warehouse could write wherever this process may."""
     return dg.ResourceDefinition(lambda _: value, config_schema={})
@@ -104,6 +111,7 @@ def build(
         # backfill_policy is marked beta in Dagster 1.13; it is what makes a range one run.
         warnings.simplefilter("ignore", dg.BetaWarning)
         assets = [one for feed in feeds for one in assets_of(feed, nodes[feed.name])]
+        checks = [one for feed in feeds for one in checks_of(feed)]
     jobs_of_feeds: list[dg.UnresolvedAssetJobDefinition | dg.JobDefinition] = []
     for feed in feeds:
         jobs_of_feeds += [
@@ -111,17 +119,22 @@ def build(
             jobs.build_compaction(feed),
             ui_jobs.build_data_docs(feed),
             ui_jobs.build_quarantine(feed, job_to_gold),
+            *([jobs.build_health(feed)] if check_specs(feed) else []),
         ]
     looks = [
         (topic_sensor if feed.reads_topics else object_sensor).build(feed, lake) for feed in feeds
     ]
     return dg.Definitions(
         assets=assets,
+        asset_checks=checks,
         jobs=jobs_of_feeds,
         schedules=[
             schedule
             for feed in feeds
-            for schedule in (schedules.build(feed, lake), schedules.build_compaction(feed))
+            for schedule in (
+                *(schedules.build(feed, lake), schedules.build_compaction(feed)),
+                *([schedules.build_health(feed)] if check_specs(feed) else []),
+            )
         ],
         sensors=[*looks, *([alert_sensor.build()] if feeds else [])],
         resources={"lake": fixed(lake), "pyspark": fixed(lake.pyspark)},

@@ -19,6 +19,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/cluster/test_orchestrated.py": 240,
     "tests/cdc": 160,
     "tests/cdc/test_mariadb_to_gold.py": 240,
+    "tests/assets/source/test_health_of_mariadb.py": 40,
     "tests/recordings": 90,
     "tests/journeys/test_airflow.py": 200,
     "tests/journeys/test_dbt.py": 100,

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from docs.site.reference import checks, commands, feed_keys, pages, tables
 from docs.site.reference.markdown import cell, prose
-from expectations import bronze, gold, silver, tigergraph
+from expectations import bronze, gold, silver, source, tigergraph
 from orchestration.cli.main import COMMANDS, command_of
 from orchestration.feeds.keys import PARTS, DeclaredFeed
 from transforms.formats import FORMATS
@@ -77,6 +77,7 @@ def test_every_check_is_listed_once_with_its_words() -> None:
     rules = {
         rule.name: rule
         for found in (
+            source.RULES,
             bronze.RULES,
             bronze.RULES_OF_LANDINGS,
             bronze.RULES_OF_FILES,

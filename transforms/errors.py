@@ -52,6 +52,14 @@ class UnreadableLanding(WeirError):
         super().__init__(f"feed {feed}: cannot read {landing}: {fault}. {remedy}")
 
 
+class UnreadableSource(WeirError):
+    """The live source of a feed cannot be asked, or nothing says where it is."""
+
+    def __init__(self, feed: str, fault: str, remedy: str) -> None:
+        self.fault, self.remedy = fault, remedy
+        super().__init__(f"feed {feed}: cannot ask its source: {fault}. {remedy}")
+
+
 class LandingAway(UnreadableLanding):
     """A landing that could not be read, and may be readable a little later though nobody does anything."""
 

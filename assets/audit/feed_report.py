@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 from assets.control import accounting, decisions, run_history
 from assets.control.run_history import TableSize
 from assets.quarantine.records import totals_of
+from assets.source.health import newest_events
 from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.silver.accounting import OUTCOMES
+from transforms.source_health import TableEvents
 
 SHOWN = 48
 """Maximum number of windows that a report shows one by one: the newest."""
@@ -58,7 +60,7 @@ class FeedReport:
     ``tables``: the events of each table, by what became of them, over all windows. ``reasons``: how many events of the
     ``windows`` are in quarantine, by reason; ``waiting`` and ``dismissed``: how many of all windows there wait for
     somebody, and how many somebody gave up. ``gold``: the tables as they are now. ``growth``: gold after each run,
-    oldest first.
+    oldest first. ``newest``: the newest event of each table.
     """
 
     windows: Sequence[WindowFacts] = ()
@@ -70,13 +72,14 @@ class FeedReport:
     dismissed: int = 0
     gold: Sequence[TableSize] = ()
     growth: Sequence[SizeAfterRun] = ()
+    newest: Sequence[TableEvents] = ()
 
 
 def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -> FeedReport:
     """The facts of a feed's report, as the tables say now; ``sizes``: those of gold, where they are known already."""
     names = ("events", *OUTCOMES)
     accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name)
-    rows = accounts.read(["window", "table", "source_table", "derived", *names])
+    rows = accounts.read([*_OF_ACCOUNTS, *names])
     known = pc.unique(rows["window"])
     shown = sorted(known.to_pylist())[-SHOWN:]
     of_shown = rows.filter(pc.is_in(rows["window"], pa.array(shown, pa.string())))
@@ -105,6 +108,7 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
         dismissed=dismissed,
         gold=run_history.sizes_now(lake, feed) if sizes is None else sizes,
         growth=_growth(lake, feed),
+        newest=newest_events(rows.select(_OF_TABLES).to_pylist()),
     )
 
 
@@ -182,5 +186,7 @@ def seconds_to_gold(feed: Feed, window: WindowFacts) -> float | None:
 
 
 _NAMES = ("table", "source_table")
+_OF_TABLES = ("window", "table", "source_table", "declared", "newest_event_at")
+_OF_ACCOUNTS = (*_OF_TABLES, "derived")
 _MOMENT = pa.timestamp("us", "UTC")
 _LOOKED_AT = ("window", "operation", "derived", "event_at")

@@ -1,4 +1,4 @@
-"""The two jobs of a feed: landing to gold, in one run and one Spark session; and compaction."""
+"""The jobs of a feed: landing to gold, in one run and one Spark session; compaction; and its source's checks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import dagster as dg
 from assets.feed_assets import maintenance_group
 from assets.gold.checks import discovered_specs
 from assets.maintenance import asset as maintenance_asset
+from assets.source.checks import check_specs
 from orchestration.observability import metrics
 from orchestration.runs.outcome import Outcome, add_events
 from orchestration.runs.planning import RunPlan
@@ -23,7 +24,9 @@ def job_name(feed: Feed) -> str:
 
 
 def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAssetJobDefinition:
-    """Everything of the feed for the chosen windows, with the checks of ``nodes``: tables that no feed file declares.
+    """Everything of the feed for the chosen windows, with the checks of its source and of ``nodes``.
+
+    ``nodes``: tables that no feed file declares.
 
     In process: a process per step would start a JVM per step, which costs more than the work.
     """
@@ -39,7 +42,9 @@ def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAss
             dg.AssetSelection.groups(feed.name, maintenance_group(feed))
             - dg.AssetSelection.assets(maintenance_asset.key_of(feed))
         )
-        | dg.AssetSelection.checks(*(one.key for one in discovered_specs(feed, nodes))),
+        | dg.AssetSelection.checks(
+            *(one.key for one in (*discovered_specs(feed, nodes), *check_specs(feed)))
+        ),
         executor_def=dg.in_process_executor,
         hooks={metrics.on_failure(feed), *lineage, summary_hook(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
@@ -81,6 +86,22 @@ def build_compaction(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
         selection=dg.AssetSelection.assets(maintenance_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Compacts the history, tombstones and files of feed {feed.name}.",
+        tags={"feed": feed.name},
+    )
+
+
+def health_name(feed: Feed) -> str:
+    """The name of the job that asks how the source stands."""
+    return f"{feed.name}_health"
+
+
+def build_health(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
+    """The checks of the feed's source alone: they need no window, and find a source that sends nothing."""
+    return dg.define_asset_job(
+        health_name(feed),
+        selection=dg.AssetSelection.checks(*(one.key for one in check_specs(feed))),
+        executor_def=dg.in_process_executor,
+        description=f"Asks how the source of feed {feed.name} stands, and shows it on the feed's page.",
         tags={"feed": feed.name},
     )
 

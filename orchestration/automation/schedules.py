@@ -1,4 +1,4 @@
-"""Two schedules per feed: what is due is run when a window ends, and tables are compacted once a day."""
+"""A feed's schedules: what is due is run when a window ends, tables are compacted daily, the source is asked often."""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections import Counter
@@ -10,7 +10,7 @@ from assets import feed_assets
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.automation import missing_windows
-from orchestration.automation.jobs import compaction_name, job_name
+from orchestration.automation.jobs import compaction_name, health_name, job_name
 from orchestration.automation.missing_windows import before_start
 from orchestration.automation.run_requests import (
     RUNS_AT_ONCE,
@@ -134,4 +134,16 @@ def build_compaction(feed: Feed) -> dg.ScheduleDefinition:
         execution_timezone="UTC",
         default_status=schedule_status(is_on=feed.running.automation.compaction),
         description=f"Compacts feed {feed.name}: history older than its retention becomes base rows.",
+    )
+
+
+def build_health(feed: Feed) -> dg.ScheduleDefinition:
+    """Every quarter of an hour: a source that sends nothing starts no run that would see it."""
+    return dg.ScheduleDefinition(
+        name=f"{feed.name}_health_every_quarter",
+        job_name=health_name(feed),
+        cron_schedule="*/15 * * * *",
+        execution_timezone="UTC",
+        default_status=schedule_status(is_on=feed.running.automation.health),
+        description=f"Asks how the source of feed {feed.name} stands.",
     )

@@ -13,17 +13,22 @@ import click
 from assets.audit.status import Status, status_of
 from assets.bronze.from_objects import arrivals
 from assets.landing import kafka
+from assets.source.health import look
+from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place, in_place, of_feeds
 from orchestration.cli.session import some
 from orchestration.console import put_json, put_lines, say, waiting
+from orchestration.observability.last_look import last_look
 from orchestration.sheets import Grid, Sheet
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.formats import FORMATS
+from transforms.quantities import spoken_seconds
 from transforms.silver.accounting import OUTCOMES
+from transforms.source_health import Finding, SourceFacts, figures, findings
 
 
 @click.command("status")
@@ -36,6 +41,12 @@ from transforms.silver.accounting import OUTCOMES
     help="All that is known of each feed, its limits too.",
 )
 @click.option("--json", "style", flag_value="json", help="The same for programs.")
+@click.option(
+    "--source",
+    "style",
+    flag_value="source",
+    help="Ask how each source stands, and exit with 1 where something of it is lost or beyond a limit that fails.",
+)
 @click.option(
     "--max-age",
     type=click.FloatRange(min=0),
@@ -52,12 +63,19 @@ def status_command(
     chosen = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse)
     say(f"the tables are in {lake.warehouse}")
+    if style == "source":
+        ill = [feed.name for feed in chosen if not put_source(lake, feed)]
+        if ill:
+            say(f"not well: {', '.join(ill)}")
+            sys.exit(1)
+        return
     found: list[tuple[Feed, Status | None]] = []
     for feed in chosen:
         with waiting(f"looking at {feed.name}"):
             found.append((feed, status_of(lake, feed)))
             if style == "details":
                 put_lines(status_lines(feed, found[-1][1]))
+                put_lines(last_look_lines(feed, last_look(lake, feed)))
     if style == "json":
         put_json([as_json(feed, one) for feed, one in found])
     elif style is None:
@@ -73,6 +91,44 @@ def status_command(
     if stale:
         say(f"older than that: {', '.join(stale)}")
         sys.exit(1)
+
+
+def put_source(lake: Lake, feed: Feed) -> bool:
+    """Print how a feed's source stands now; whether nothing of it is lost or beyond a limit that fails."""
+    limits = feed.running.health
+    with waiting(f"looking at the source of {feed.name}"):
+        facts = look(lake, feed, datetime.now(UTC))
+        found = findings(facts, limits)
+        put_lines(source_lines(feed, facts, found))
+    return all(one.level == "warning" for one in found)
+
+
+def last_look_lines(feed: Feed, facts: SourceFacts | None) -> Iterator[str]:
+    """What the last look at a source has found, where there was one."""
+    if facts is not None:
+        found = findings(facts, feed.running.health)
+        says = "; ".join(one.says for one in found) or "well"
+        yield f"  the source, at {in_utc(facts.looked_at)}: {says}"
+
+
+def source_lines(feed: Feed, facts: SourceFacts, found: Sequence[Finding]) -> Iterator[str]:
+    """How a source stands: what is wrong first, then each figure."""
+    yield f"{feed.name}: {counted(len(found), 'finding')}"
+    for one in found:
+        yield f"  {'failed' if one.level == 'failing' else 'warning'}: {one.says}"
+    for table in facts.tables:
+        if table.newest_event_at is None:
+            yield f"  table {table.table}: no event tells its time"
+        else:
+            age = spoken_seconds(facts.age(table.newest_event_at).total_seconds())
+            yield f"  table {table.table}: newest event {age} old, of {in_utc(table.newest_event_at)}"
+    for part, figure, more in figures(facts):
+        yield f"  {part}: {figure}; {more}"
+
+
+def in_utc(moment: datetime) -> str:
+    """A moment to the second, as a person reads it."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def print_table(found: Sequence[tuple[Feed, Status | None]]) -> None:

@@ -105,6 +105,8 @@ class DeclaredAutomation(_Declared):
     """The sensor that looks for new drops."""
     compaction: _Switch = "off"
     """The schedule of compaction."""
+    health: _Switch = "off"
+    """The schedule that asks every quarter of an hour how the source stands."""
     look_every: str | None = None
     """How long lies between two looks of the sensor, from `5s` to `60m`: `30s` at a bucket, and else `5s`."""
 
@@ -116,6 +118,38 @@ class DeclaredFreshness(_Declared):
     """How long after their last run the tables are late: ``6h``."""
     warn: str | None = None
     """How long after it they are nearly late, as the UI shows."""
+
+
+class DeclaredLimits(_Declared):
+    """The limits of ``health``; those under ``fail`` end a run with 1, the others only warn."""
+
+    newest_event: _Text | None = None
+    """How old the newest event of all may be: ``15m``, ``1h``, ``2d``."""
+    silent_table: _Text | None = None
+    """How old the newest event of one table may be while those of others are newer: ``1d``."""
+    heartbeat: _Text | None = None
+    """How old the newest heartbeat of the connector may be, where its topic is read: ``5m``."""
+    unread_records: _Text | None = None
+    """Topics: how many records of a partition may be unread: ``100000``."""
+    slot_lag: _Text | None = None
+    """Postgres: how much log the slot may be behind: ``1GB``."""
+    wal_kept: _Text | None = None
+    """Postgres: how much log the server may keep for the slot: ``10GB``."""
+    wal_left: _Text | None = None
+    """Postgres: how much log has to be left before the slot may be lost, where ``max_slot_wal_keep_size`` is set."""
+    binlog_lag: _Text | None = None
+    """MySQL and MariaDB: how much binary log may come behind what was read: ``5GB``."""
+
+
+class DeclaredHealth(DeclaredLimits):
+    """A feed file's ``health``: from where on its source counts as ill."""
+
+    fail: DeclaredLimits = Field(default_factory=DeclaredLimits)
+    """The same limits, of what is no longer only a warning."""
+    slot: _Text | None = None
+    """Postgres: the name of the connector's replication slot (``slot.name``)."""
+    quiet_tables: list[_Text] = Field(default_factory=list)
+    """Tables of which silence is usual."""
 
 
 class DeclaredCheck(_Declared):
@@ -309,6 +343,9 @@ class DeclaredFeed(_Declared):
     """What else must be true of the tables: expectations of Great Expectations, by table and column."""
     start: _Text | None = None
     """The first window; drops of earlier ones are named and left out. By default that of the first drop."""
+    source: _Text | None = None
+    """The database that the changes come from: ``postgresql://host:5432/shop``, or ``mysql://``, ``mariadb://``. Who
+    asks it is in the environment: ``WEIR_SOURCE_USERNAME``, ``WEIR_SOURCE_PASSWORD``."""
     description: _Text | None = None
     """What the feed brings, for whoever meets it in the UI."""
     owners: list[_Text] = Field(default_factory=list)
@@ -317,6 +354,8 @@ class DeclaredFeed(_Declared):
     """Labels of its assets in the UI."""
     freshness: DeclaredFreshness | None = None
     """How long after their last run the tables count as late."""
+    health: DeclaredHealth = Field(default_factory=DeclaredHealth)
+    """From where on its source counts as ill."""
     automation: DeclaredAutomation = Field(default_factory=DeclaredAutomation)
     """Which schedules and sensors are on from the start."""
 
@@ -338,6 +377,8 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "freshness": DeclaredFreshness,
     "schemas": DeclaredSchemas,
     "automation": DeclaredAutomation,
+    "health": DeclaredHealth,
+    "health.fail": DeclaredLimits,
     "tables.schema_changes": DeclaredTablePolicies,
     "checks": DeclaredCheck,
 }
@@ -372,7 +413,8 @@ def faults_in_shape(error: ValidationError) -> Iterator[InvalidKey]:
 
 def _keys_around(path: Sequence[int | str]) -> list[str]:
     """The keys that the last key of a path stands among: of a part by name or number, or of a key's value."""
-    return list(PARTS.get(".".join(map(str, path[:-1:2])), DeclaredFeed).model_fields)
+    whole, by_name = (".".join(map(str, one)) for one in (path[:-1], path[:-1:2]))
+    return list((PARTS.get(whole) or PARTS.get(by_name, DeclaredFeed)).model_fields)
 
 
 def _fault(details: ErrorDetails) -> str:

@@ -1,4 +1,4 @@
-"""How a feed is run and watched: ``automation``, ``freshness``, ``checks``, and what Dagster's pages say of it."""
+"""How a feed is run and watched: ``automation``, ``freshness``, ``health``, ``checks``, and what pages say of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from expectations.feed_rules import known_rules
 from expectations.rule import Rule
 from expectations.silver import IS_FRESH
 from orchestration.feeds.faults import InvalidKey, below
+from orchestration.feeds.health import health_from, source_from
 from orchestration.feeds.keys import (
     DeclaredAutomation,
     DeclaredCheck,
@@ -53,6 +54,8 @@ def running_from(declared: DeclaredFeed) -> Running:
         freshness=_freshness(declared.freshness) if declared.freshness else None,
         automation=_automation(declared.automation, declared.landing),
         tables=_described(declared.tables),
+        health=health_from(declared),
+        source=source_from(declared.source),
     )
 
 
@@ -69,6 +72,7 @@ def _automation(declared: DeclaredAutomation, landing: str) -> Automation:
         schedule=declared.schedule == "on",
         sensor=declared.sensor == "on",
         compaction=declared.compaction == "on",
+        health=declared.health == "on",
         look_every=seconds,
     )
 

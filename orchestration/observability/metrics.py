@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import dagster as dg
 
@@ -102,43 +103,63 @@ def _checks(instance: dg.DagsterInstance, run: str) -> dict[str, int]:
     return dict(counts)
 
 
+class Family(NamedTuple):
+    """One metric: its name behind ``weir_``, what it says, and its numbers by the values of its ``label``, if any."""
+
+    name: str
+    says: str
+    numbers: Sequence[tuple[str, float]]
+    label: str = ""
+
+
 def text_of(run: RunMetrics) -> str:
     """The metrics of a run as OpenMetrics text: gauges, of which the next run's take the place."""
+    return in_open_metrics(run.feed, _families(run))
+
+
+def _families(run: RunMetrics) -> Iterator[Family]:
+    def single(name: str, says: str, number: float) -> Family:
+        return Family(name, says, [("", number)])
+
+    yield single("run_succeeded", "1 where the last run ended well, else 0", not run.failed)
+    yield single("run_end_time_seconds", "When the last run ended", run.ended_at.timestamp())
+    yield single("run_duration_seconds", "How long the last run took", run.seconds)
+    yield single("run_windows", "How many windows the last run had", len(run.windows))
+    events = [(name, run.events.get(name, 0)) for name in OUTCOMES]
+    says = "Source events of the windows of the last run, by what became of them"
+    yield Family("run_events", says, events, "outcome")
+    says = "How long each step of the last run took"
+    yield Family("run_step_duration_seconds", says, [*run.steps.items()], "step")
+    says = "Checks of the last run, by their result"
+    yield Family("run_checks", says, [*run.checks.items()], "result")
+    rows = [(one.name, one.rows) for one in run.gold]
+    yield Family("gold_rows", "Rows of each gold table", rows, "table")
+    dead = [(one.name, one.tombstones) for one in run.gold]
+    yield Family("gold_tombstones", "Tombstones of each gold table", dead, "table")
+    if run.newest_in_gold is not None:
+        says = "When the newest window that is in gold ended"
+        moment = run.newest_in_gold.timestamp()
+        yield single("gold_newest_window_end_time_seconds", says, moment)
+
+
+def in_open_metrics(feed: str, families: Iterable[Family]) -> str:
+    """Metrics of a feed as OpenMetrics text: gauges, each with the unit that ends its name."""
     # Imported late: a run of which nobody wants metrics need not wait for it.
     from prometheus_client import CollectorRegistry, Gauge
     from prometheus_client.openmetrics.exposition import generate_latest
 
     registry = CollectorRegistry()
-
-    def gauge(name: str, says: str, numbers: Iterable[tuple[str, float]], label: str = "") -> None:
-        labels = ["feed", *([label] if label else [])]
-        unit = "seconds" if name.endswith("_seconds") else ""
-        made = Gauge(f"weir_{name}", says, labels, unit=unit, registry=registry)
-        for value, number in numbers:
-            made.labels(run.feed, *([value] if label else [])).set(number)
-
-    def single(name: str, says: str, number: float) -> None:
-        gauge(name, says, [("", number)])
-
-    single("run_succeeded", "1 where the last run ended well, else 0", not run.failed)
-    single("run_end_time_seconds", "When the last run ended", run.ended_at.timestamp())
-    single("run_duration_seconds", "How long the last run took", run.seconds)
-    single("run_windows", "How many windows the last run had", len(run.windows))
-    events = [(name, run.events.get(name, 0)) for name in OUTCOMES]
-    says = "Source events of the windows of the last run, by what became of them"
-    gauge("run_events", says, events, "outcome")
-    says = "How long each step of the last run took"
-    gauge("run_step_duration_seconds", says, run.steps.items(), "step")
-    gauge("run_checks", "Checks of the last run, by their result", run.checks.items(), "result")
-    rows = [(one.name, one.rows) for one in run.gold]
-    gauge("gold_rows", "Rows of each gold table", rows, "table")
-    dead = [(one.name, one.tombstones) for one in run.gold]
-    gauge("gold_tombstones", "Tombstones of each gold table", dead, "table")
-    if run.newest_in_gold is not None:
-        says = "When the newest window that is in gold ended"
-        single("gold_newest_window_end_time_seconds", says, run.newest_in_gold.timestamp())
+    for one in families:
+        unit = next((unit for unit in _UNITS if one.name.endswith(f"_{unit}")), "")
+        labels = ["feed", *([one.label] if one.label else [])]
+        made = Gauge(f"weir_{one.name}", one.says, labels, unit=unit, registry=registry)
+        for value, number in one.numbers:
+            made.labels(feed, *([value] if one.label else [])).set(number)
     text: str = generate_latest(registry).decode()  # type: ignore[no-untyped-call]
     return text
+
+
+_UNITS = ("seconds", "bytes")
 
 
 def write(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInstance) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from expectations import bronze, gold, silver, tigergraph
+from expectations import bronze, gold, silver, source, tigergraph
 from expectations.rule import Rule
 from transforms.formats import FORMATS
 
@@ -15,12 +15,13 @@ def table() -> str:
     """One line per rule: its name, where it is judged, its severity, and what it says."""
     own: dict[str, list[str]] = {}
     says: dict[str, str] = {}
-    for name, source in sorted(FORMATS.items()):
-        for warning in source.warnings:
+    for name, known in sorted(FORMATS.items()):
+        for warning in known.warnings:
             own.setdefault(warning.rule, []).append(f"`{name}`")
             says[warning.rule] = warning.says
     numbered = [f"`{name}`" for name, one in sorted(FORMATS.items()) if one.operations_so_far]
     lines = [
+        *_lines("the landing, where `health` or `source` is declared", source.RULES),
         *_lines("bronze, of topics", bronze.RULES),
         *_lines("bronze, of files", bronze.RULES_OF_LANDINGS),
         *_lines(f"bronze, of {', '.join(numbered)}", bronze.RULES_OF_FILES),

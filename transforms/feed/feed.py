@@ -147,6 +147,43 @@ class Automation:
     sensor: bool = False
     compaction: bool = False
     look_every: int = 30
+    health: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What is too much of something, or of what is left too little: from where on it is a warning, and a failure."""
+
+    warn: float | None = None
+    fail: float | None = None
+
+    @property
+    def first(self) -> float:
+        """The one that is passed first of those that grow: a warning, where both are declared."""
+        return min(one for one in (self.warn, self.fail) if one is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class HealthLimits:
+    """What a feed file says of its source's health, in seconds, records and bytes; None where it says nothing.
+
+    ``newest_event``, ``heartbeat``: how old the newest of all may be. ``silent_table``: how old the newest event of one
+    table may be while others have newer ones; ``quiet_tables`` may. ``unread_records``: how many a partition of a topic
+    may have. ``slot``: the feed's replication slot. ``slot_lag``: how far it may be behind; ``wal_kept``: how much log
+    Postgres may keep for it; ``wal_left``: how much it has to be able to write before the slot may be lost.
+    ``binlog_lag``: how much binary log may come behind what was read.
+    """
+
+    newest_event: Limit | None = None
+    silent_table: Limit | None = None
+    quiet_tables: frozenset[str] = frozenset()
+    heartbeat: Limit | None = None
+    unread_records: Limit | None = None
+    slot: str | None = None
+    slot_lag: Limit | None = None
+    wal_kept: Limit | None = None
+    wal_left: Limit | None = None
+    binlog_lag: Limit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +200,8 @@ class Running:
 
     ``start``: the first window; None begins with the first drop. ``owners``: mail addresses, or ``team:<name>``.
     ``tables``: descriptions, by the declared table's name. ``windows``: those of a run that has no
-    others, not even between them; empty: all since the start.
+    others, not even between them; empty: all since the start. ``health``: from where on its source counts as ill.
+    ``source``: the address of the database that its changes come from, without credentials.
     """
 
     start: str | None = None
@@ -174,6 +212,8 @@ class Running:
     automation: Automation = field(default_factory=Automation)
     tables: Mapping[str, Described] = field(default_factory=dict)
     windows: tuple[str, ...] = ()
+    health: HealthLimits = field(default_factory=HealthLimits)
+    source: str | None = None
 
 
 # Schemas of messages that do not bring their own.
@@ -408,6 +448,11 @@ class Feed:
     def masks_columns(self) -> bool:
         """True where a table masks columns: records of such a feed are shown to nobody who does not ask for them."""
         return any(table.masks for table in self.tables.values())
+
+    @property
+    def watches_source(self) -> bool:
+        """Whether the feed file says how its source is to be watched, so that runs ask how it stands."""
+        return self.running.source is not None or self.running.health != HealthLimits()
 
     def without_secret(self) -> Feed:
         """The same without the secret of its masks: for those who only read what was landed, wherever they are."""

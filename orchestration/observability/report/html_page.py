@@ -15,12 +15,15 @@ from urllib.parse import quote
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, WindowFacts, seconds_to_gold
 from assets.storage.lake import Lake
+from orchestration.observability.last_look import last_look
 from orchestration.observability.report.svg_plots import Plot, svg_of
 from transforms.addresses import without_credentials
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.formats import FORMATS
+from transforms.quantities import spoken_seconds
 from transforms.silver.accounting import OUTCOMES
+from transforms.source_health import SourceFacts, figures, findings
 
 FOLDER = "_reports"
 REPORTS_URL = "WEIR_REPORTS_URL"
@@ -50,15 +53,15 @@ def opened_by_browser(lake: Lake, feed: Feed) -> str:
 
 
 def make_report(lake: Lake, feed: Feed, now: datetime) -> str:
-    """The report's page, of the tables as they are."""
-    return page_of(feed, feed_report.facts_of(lake, feed), now)
+    """The report's page, of the tables as they are and of the last look at the source."""
+    return page_of(feed, feed_report.facts_of(lake, feed), now, last_look(lake, feed))
 
 
 # The page of a report: HTML with everything in it, light or dark, for a phone or a wide screen.
 
 
-def page_of(feed: Feed, facts: FeedReport, now: datetime) -> str:
-    """The report as one HTML page; ``now``: when it is made."""
+def page_of(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | None = None) -> str:
+    """The report as one HTML page; ``now``: when it is made; ``look``: the last one at the source."""
     title = f"{feed.name}: report"
     body = "\n".join(
         [
@@ -67,8 +70,9 @@ def page_of(feed: Feed, facts: FeedReport, now: datetime) -> str:
             f" {'an hour' if feed.window == 'hour' else 'a day'}."
             f" Made at <time datetime='{now:%Y-%m-%dT%H:%M:%SZ}'>{now:%Y-%m-%d %H:%M:%S} UTC</time>"
             f" by Weir.</p></header>",
-            f"<dl class='tiles'>{''.join(_tiles(feed, facts, now))}</dl>",
-            f"<main>{''.join(_section(one) for one in sections(feed, facts))}{_tables(facts)}</main>",
+            f"<dl class='tiles'>{''.join(_tiles(feed, facts, now, look))}</dl>",
+            f"<main>{''.join(_section(one) for one in sections(feed, facts))}{_tables(facts)}"
+            f"{_section(source_section(feed, facts, now, look))}</main>",
             f"<footer>{''.join(_unknowable(feed))}</footer>",
         ]
     )
@@ -79,7 +83,7 @@ def page_of(feed: Feed, facts: FeedReport, now: datetime) -> str:
     )
 
 
-def _tiles(feed: Feed, facts: FeedReport, now: datetime) -> Iterator[str]:
+def _tiles(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | None) -> Iterator[str]:
     """The few numbers that a reader wants first."""
     in_gold = [one.window for one in facts.windows if one.finished_at is not None]
     newest = in_gold[-1] if in_gold else None
@@ -101,6 +105,15 @@ def _tiles(feed: Feed, facts: FeedReport, now: datetime) -> Iterator[str]:
         *([f"{late:,} too late"] if (late := facts.outcomes.get("too_late", 0)) else []),
     ]
     yield _tile("waiting in quarantine", f"{waiting:,}", ", ".join(parts), is_bad=waiting > 0)
+    if look is not None:
+        found = findings(look, feed.running.health)
+        since = spoken_seconds(max(0.0, (now - look.looked_at).total_seconds()))
+        yield _tile(
+            "the source",
+            f"{len(found):,} found" if found else "well",
+            f"asked {since} ago",
+            is_bad=bool(found),
+        )
 
 
 def _tile(name: str, value: str, more: str, *, is_bad: bool = False) -> str:
@@ -114,7 +127,7 @@ def _tile(name: str, value: str, more: str, *, is_bad: bool = False) -> str:
 def _section(section: Section) -> str:
     """A part of the report: heading, sentence, legend, plot, and its numbers, which open on a click."""
     parts = [f"<section><h2>{escape(section.title)}</h2><p>{escape(section.says)}</p>"]
-    if section.plot is None and section.nothing:
+    if section.plot is None and section.nothing and not (section.is_table and section.rows):
         parts.append(f"<p class='nothing'>{escape(section.nothing)}</p>")
     if section.plot is not None:
         plot = section.plot
@@ -192,7 +205,7 @@ Rows = Sequence[Sequence[str]]
 class Section:
     """A part of the report: its title, what it shows in a sentence, a plot where there is something to draw, a table.
 
-    ``nothing``: what is said where there is no plot.
+    ``nothing``: what is said where there is no plot. ``is_table``: it never has one.
     """
 
     title: str
@@ -201,6 +214,7 @@ class Section:
     heads: Sequence[str]
     rows: Rows
     nothing: str = ""
+    is_table: bool = False
 
 
 def sections(feed: Feed, facts: FeedReport) -> Iterator[Section]:
@@ -327,14 +341,6 @@ def _lag(feed: Feed, facts: FeedReport) -> Section:
     )
 
 
-def spoken_seconds(seconds: float) -> str:
-    """A time span in its largest unit: ``3.5 h``."""
-    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= unit:
-            return f"{seconds / unit:,.1f}".removesuffix(".0") + f" {name}"
-    return f"{seconds:.0f} s"
-
-
 def _growth(facts: FeedReport) -> Section:
     runs = facts.growth[-200:]
     labels = [f"{one.ended_at:%Y-%m-%d %H:%M}" for one in runs]
@@ -393,6 +399,30 @@ def _quarantine(facts: FeedReport) -> Section:
         ["reason", "events"],
         [[name.replace("_", " "), f"{number:,}"] for name, number in facts.reasons.items()],
         nothing="Nothing of these windows is in quarantine.",
+    )
+
+
+def source_section(
+    feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | None
+) -> Section:
+    """How the source stands: by what was read of it, and by the last look at it."""
+    rows: list[list[str]] = []
+    for one in facts.newest:
+        if one.newest_event_at is None:
+            rows.append([f"table {one.table}", "no event tells its time", ""])
+        else:
+            age = spoken_seconds(max(0.0, (now - one.newest_event_at).total_seconds()))
+            newest = f"newest event at {one.newest_event_at:%Y-%m-%d %H:%M:%S}"
+            rows.append([f"table {one.table}", newest, f"{age} old"])
+    says = "When the source made the newest event of each table (UTC)."
+    if look is not None:
+        rows += [[*row] for row in figures(look)]
+        found = findings(look, feed.running.health)
+        says = f"{says} All else is of the last look at the source, at {look.looked_at:%Y-%m-%d %H:%M:%S}."
+        says = " ".join([says, *(f"{one.level.capitalize()}: {one.says}." for one in found)])
+    nothing = "No event was read yet."
+    return Section(
+        "The source", says, None, ["part", "figure", "more"], rows, nothing, is_table=True
     )
 
 

@@ -1,0 +1,1 @@
+"""The source behind a feed, asked by Weir itself: how it stands."""
