@@ -35,7 +35,7 @@ from orchestration.feeds.load import load_feeds
 from orchestration.observability import source_health
 from orchestration.observability.report import asset as report_asset
 from orchestration.resources import Deployment, lake_of
-from orchestration.runs import history
+from orchestration.runs import history, warm_start
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import gold_name
 from transforms.formats import FORMATS
@@ -154,7 +154,8 @@ def job_to_gold(
 def defs() -> dg.Definitions:
     """What ``workspace.yaml`` loads: the deployment that the environment names."""
     make_logs_visible()
-    history.begin_batches()
+    history.write_quickly()
+    warm_start.fork_runs()
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
     lake = lake_of(deployment.warehouse)

@@ -26,12 +26,16 @@ READ_ACCOUNTS = ("window", "records", "declaration")
 """The columns of the accounts that say which records silver was made from, and under which declaration."""
 
 
+FINISHED = ("window", "objects", "declaration")
+"""The columns of ``progress`` that say what is finished."""
+
+
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
     """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
     digest = feed_digests(decisions.with_recorded(lake, feed))
     finished = {
         row["window"]: row["objects"]
-        for row in lake.in_process_table(Layer.PROGRESS, feed.name).rows()
+        for row in lake.in_process_table(Layer.PROGRESS, feed.name).rows(FINISHED)
         if row["declaration"] == digest(row["window"])
     }
     counts = amounts(feed, known)

@@ -160,7 +160,9 @@ class _Names:
         folder, slash, file = name.rpartition("/")
         if folder != self.folder:
             # Whether a file there is a drop if nothing is wrong with its own name.
-            self.folder, self.is_plain = folder, reason_to_leave_out(f"{folder}/0", ("**",)) is None
+            is_hidden = "/." in f"/{folder}"
+            self.is_plain = not is_hidden and _TEMPORARY_FOLDERS.isdisjoint(folder.split("/"))
+            self.folder = folder
             self.window = window_of_folder(folder + slash, self.feed.window, self.feed.window_path)
         is_usual = self.is_plain and file[:1] not in "._" and "+" not in file
         if not (is_usual and not file.endswith(_TEMPORARY) and matches(name, self.globs[0])):

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import time
@@ -112,6 +112,7 @@ class InProcessTable:
     warehouse: str
     table: DeltaTable | None
     columns: pa.Schema | None = None
+    _known: tuple[int, pa.Table] | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def at(cls, name: str, path: str, warehouse: str, columns: pa.Schema | None = None) -> Self:
@@ -185,10 +186,7 @@ class InProcessTable:
         """Its data files, but for those that have no such rows by their values of the columns that it is cut by."""
         if self.table is None:
             return []
-        found, partitioned_by = (
-            pa.table(self.table.get_add_actions(flatten=True)),
-            self._partition_columns,
-        )
+        found, partitioned_by = self._actions, self._partition_columns
         for column, texts in (where or {}).items():
             if column in partitioned_by:
                 found = found.filter(_is_among(found[f"partition.{column}"], texts))
@@ -336,7 +334,7 @@ class InProcessTable:
         files = self.files()
         if not (_has_bounds(values.type) and len(files) > 1):
             return files
-        actions = pa.table(self._there.get_add_actions(flatten=True))
+        actions = self._actions
         if f"min.{column}" not in actions.column_names:
             return files
         paths = [unquote(path) for path in actions["path"].to_pylist()]
@@ -697,6 +695,14 @@ class InProcessTable:
     def _there(self) -> DeltaTable:
         assert self.table is not None  # whoever asks has written it, or knows that it is there
         return self.table
+
+    @property
+    def _actions(self) -> pa.Table:
+        """What the log says of each data file; asked of delta-rs once for each version."""
+        version = self.version
+        if self._known is None or self._known[0] != version:
+            self._known = version, pa.table(self._there.get_add_actions(flatten=True))
+        return self._known[1]
 
     @property
     def _partition_columns(self) -> list[str]:

@@ -99,7 +99,7 @@ def _daemon(folder: Path) -> Iterator[None]:
     with (folder / "daemon.log").open("wb") as log:
         process = subprocess.Popen(
             [
-                *(str(Path(sys.executable).with_name("dagster-daemon")), "run"),
+                *(sys.executable, "-m", "orchestration.automation.daemon", "run"),
                 *("-w", str(ROOT / "workspace.yaml")),
             ],
             cwd=ROOT,

@@ -68,8 +68,9 @@ def sensor_status(feed: Feed) -> dg.DefaultSensorStatus:
 def seconds_between_looks(feed: Feed) -> int:
     """What the feed's sensor asks Dagster for.
 
-    Dagster's daemon goes through its sensors every five seconds, and leaves out one whose last look was not so long
-    ago. A second less than is declared, so that five seconds that were a little short do not become ten.
+    Dagster's daemon goes through its sensors every five seconds, ``weir-daemon`` every second, and each leaves out one
+    whose last look was not so long ago. A second less than is declared, so that five seconds that were a little short
+    do not become ten.
     """
     return feed.running.automation.look_every - 1
 

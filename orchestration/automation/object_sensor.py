@@ -75,13 +75,13 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         requests += requests_after_failure(context.instance, feed, still_due)
         asked = waiting | {window: now[window] for window in new}
         cursor = seen.written(asked, looked, moment, is_rest=len(new) < len(changed))
-        quiet = []
-        if looked.days is None:
-            quiet = missing_windows.mark_quiet(
-                context, feed, {*now, *(one.window for one in known)}
-            )
         if not requests:
             context.update_cursor(cursor)
+            quiet = []
+            if looked.days is None:
+                # Not in a tick that asks for runs: these would wait for it.
+                landed = {*now, *(one.window for one in known)}
+                quiet = missing_windows.mark_quiet(context, feed, landed)
             left = f"{len(waiting):,} asked for and not read yet" if waiting else "all read"
             nothing = f"no new drops in {feed.landing}: {seen_in_words(looked, now)}, {left}"
             return dg.SkipReason("; ".join([nothing, *quiet, *notes]))

@@ -6,6 +6,7 @@ Results go to standard output, progress and errors to standard error. Exit codes
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import Final
@@ -40,6 +41,8 @@ def command_of(name: str) -> click.Command:
     plain = name.replace("-", "_")
     command = getattr(import_module(f"orchestration.cli.{plain}"), f"{plain}_command")
     assert isinstance(command, click.Command)
+    # What is imported stays: the collector would look through it again and again while the command reads much.
+    gc.freeze()
     return command
 
 

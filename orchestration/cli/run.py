@@ -108,10 +108,10 @@ def catch_up_and_plan(
     def plan(feed: Feed) -> RunPlan | Exception:
         try:
             # A ledger that was lost is written once here, so that not every plan has to read bronze for it.
-            ledger.catch_up(lake, feed)
+            held = ledger.catch_up(lake, feed)
             if asked is not None:
                 return planning.of_asked(lake, feed, asked[feed.name])
-            return planning.due(lake, feed)
+            return planning.due(lake, feed, held)
         except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
             return fault
 

@@ -108,7 +108,7 @@ class DeclaredAutomation(_Declared):
     health: _Switch = "off"
     """The schedule that asks every quarter of an hour how the source stands."""
     look_every: str | None = None
-    """How long lies between two looks of the sensor, from `5s` to `60m`: `30s` at a bucket, and else `5s`."""
+    """How long lies between two looks of the sensor, from `1s` to `60m`: `30s` at a bucket, and else `5s`."""
 
 
 class DeclaredFreshness(_Declared):

@@ -30,7 +30,7 @@ _LOOK: Final = re.compile(r"(\d{1,4})([sm])", re.ASCII)
 _SECONDS: Final = {"s": 1, "m": 60}
 _WHOLE: Final = re.compile(r"\d{1,15}")
 
-LEAST, MOST = 5, 3600
+LEAST, MOST = 1, 3600
 """Seconds between two looks: a daemon looks no more often, and within an hour a window has ended."""
 
 
@@ -66,7 +66,7 @@ def _automation(declared: DeclaredAutomation, landing: str) -> Automation:
     found = _LOOK.fullmatch(written)
     seconds = int(found[1]) * _SECONDS[found[2]] if found else 0
     if not LEAST <= seconds <= MOST:
-        fault = f"{written!r} is no length of time from 5s to 60m"
+        fault = f"{written!r} is no length of time from 1s to 60m"
         raise InvalidKey("automation.look_every", fault)
     return Automation(
         schedule=declared.schedule == "on",

@@ -52,7 +52,7 @@ def run_plans(
             job = job_of(replace(plan.feed, running=running), lake, {"console": progress_lines})
             run_windows(plan, outcome, job, instance)
 
-    history.begin_batches()
+    history.write_quickly()
     outcomes: list[Outcome] = []
     with kept_open():
         for plan in plans:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sqlite3
@@ -9,9 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import dagster as dg
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from dagster._core.events import ASSET_EVENTS
 from dagster._core.remote_origin import (
     RegisteredCodeLocationOrigin,
@@ -19,8 +24,11 @@ from dagster._core.remote_origin import (
     RemoteRepositoryOrigin,
 )
 from dagster._core.storage.event_log import EventLogStorage
-from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
-from sqlalchemy import CursorResult, Engine, event
+from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage, sqlite_event_log
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from dagster._core.storage.sql import get_alembic_config
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from sqlalchemy import Connection, CursorResult, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError
 
@@ -121,9 +129,7 @@ def kept_open() -> Iterator[None]:
     def opened(connection: DBAPIConnection, _: object) -> None:
         if not isinstance(connection, sqlite3.Connection):
             return
-        # In WAL mode this is safe: a process that dies loses nothing, and a machine that loses power loses the last
-        # entries, never the file.
-        connection.execute("PRAGMA synchronous = NORMAL")
+        _wait_less(connection, None)
         for file in _files(connection):
             if file not in kept:
                 kept[file] = sqlite3.connect(file, check_same_thread=False)
@@ -138,6 +144,15 @@ def kept_open() -> Iterator[None]:
             connection.close()
 
 
+def _wait_less(connection: DBAPIConnection, _: object) -> None:
+    """Do not wait for the disk with each entry.
+
+    In WAL mode this is safe: a process that dies loses nothing, and a machine that loses power loses the last entries,
+    never the file.
+    """
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
 def _files(connection: sqlite3.Connection) -> list[str]:
     """The files of a connection; none where it is to a database in memory."""
     return [file for _, _, file in connection.execute("PRAGMA database_list") if file]
@@ -149,15 +164,86 @@ def _look(connection: sqlite3.Connection) -> None:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
 
-# A run over a range has two events for each of its assets and windows. Dagster's storage on Postgres takes a batch of
-# them; that on SQLite, which Dagster has by default, opens and commits two files for each event.
+# What follows is for SQLite, where Dagster has its history unless told otherwise. It opens and closes one file or two
+# for each of the hundred events of a small run, compiles each statement again for it, and reads all migrations that it
+# ever had to know that a file needs none: most of the time of such a run, and of who asks for it.
 
 
-def begin_batches() -> None:
-    """Let Dagster store events in batches, for as long as this process lives."""
-    # Dagster hands them over in batches only where its own variable says how large these are.
+def write_quickly() -> None:
+    """Let Dagster keep its files open and store events in batches, for as long as this process lives."""
+    # Dagster hands them over in batches only where its own variable says how large these are. A run over a range has
+    # two events for each of its assets and windows.
     os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "1000")
     SqliteEventLogStorage.store_event_batch = store_together  # type: ignore[assignment,method-assign]
+    SqliteEventLogStorage._connect = _connected_to_events  # type: ignore[assignment,method-assign]
+    SqliteRunStorage.connect = _connected_to_runs  # type: ignore[assignment,method-assign]
+    ScriptDirectory.from_config = staticmethod(_migrations_of)  # type: ignore[method-assign]
+    atexit.register(close_files)
+
+
+_ENGINES: Final[WeakKeyDictionary[object, dict[str, Engine]]] = WeakKeyDictionary()
+"""The engines of a storage by their addresses: as long as it lives, so do their connections."""
+
+_MAKING: Final = Lock()
+
+OPEN_AT_ONCE: Final = 8
+"""How many files a storage has open at most, the newest: each run has its own."""
+
+
+def _engine_of(storage: object, address: str, **how: float) -> Engine:
+    """The storage's engine for a file; made once, with ``how`` as what the driver is told."""
+    with _MAKING:
+        made = _ENGINES.setdefault(storage, {})
+        if address not in made:
+            if len(made) == OPEN_AT_ONCE:
+                made.pop(next(iter(made))).dispose()
+            made[address] = create_engine(address, connect_args=how)
+            event.listen(made[address], "connect", _wait_less)
+        return made[address]
+
+
+def close_files() -> None:
+    """Close all files: who closes one last puts all that was written into the file itself."""
+    for made in _ENGINES.values():
+        for engine in made.values():
+            engine.dispose()
+
+
+@contextmanager
+def _connected_to_events(storage: SqliteEventLogStorage, shard: str) -> Iterator[Connection]:
+    """What its ``_connect`` does; ``shard``: the id of a run, or the name of the file of all assets."""
+    address = storage.conn_string_for_shard(shard)
+    with storage._db_lock:
+        engine = _engine_of(storage, address, timeout=SQLITE_BUSY_TIMEOUT_SECONDS)
+        if shard not in storage._initialized_dbs:
+            storage._initdb(engine)
+            storage._initialized_dbs.add(shard)
+        with engine.connect() as connection, connection.begin():
+            yield connection
+
+
+@contextmanager
+def _connected_to_runs(storage: SqliteRunStorage) -> Iterator[Connection]:
+    """What its ``connect`` does."""
+    with _engine_of(storage, storage._conn_string).connect() as connection, connection.begin():
+        yield connection
+
+
+_read_migrations: Final = ScriptDirectory.from_config
+_MIGRATIONS: Final[dict[str | None, ScriptDirectory]] = {}
+
+
+def _migrations_of(config: Config) -> ScriptDirectory:
+    """The migrations that lie where the settings say, read once."""
+    place = config.get_main_option("script_location")
+    if place not in _MIGRATIONS:
+        _MIGRATIONS[place] = _read_migrations(config)
+    return _MIGRATIONS[place]
+
+
+def know_migrations() -> None:
+    """Read Dagster's migrations, before anybody asks for them."""
+    _migrations_of(get_alembic_config(sqlite_event_log.__file__)).as_revision_number("head")
 
 
 def store_together(storage: EventLogStorage, events: Sequence[dg.EventLogEntry]) -> None:

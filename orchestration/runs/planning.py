@@ -204,8 +204,14 @@ def _with_drops(lake: Lake, feed: Feed, asked: Set[str]) -> Set[str]:
     return asked & found
 
 
-def due(lake: Lake, feed: Feed) -> RunPlan:
-    """The windows with something new, and those that an earlier run did not finish."""
+def due(lake: Lake, feed: Feed, held: ledger.BronzeContents | None = None) -> RunPlan:
+    """The windows with something new, and those that an earlier run did not finish.
+
+    ``held``: what bronze holds, where the caller has just asked for it (``ledger.catch_up``).
+    """
+    if held is not None:
+        offsets = ledger.offsets_in(held.rows) if feed.reads_topics else {}
+        return _due(lake, feed, ledger.objects_in(held.rows), offsets)
     offsets = ledger.read_offsets(lake, feed) if feed.reads_topics else {}
     return _due(lake, feed, ledger.read_objects(lake, feed), offsets)
 

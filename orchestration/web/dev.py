@@ -1,4 +1,4 @@
-"""What ``weir ui`` starts: ``dagster dev``, whose web server is the guarded one."""
+"""What ``weir ui`` starts: ``dagster dev``, whose web server is the guarded one, and whose daemon is Weir's."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from dagster_shared.ipc import open_ipc_subprocess
 
 from orchestration.web.process_group import end_with_parent
 
-MODULES = {"dagster_webserver": "orchestration.web.pages", "dagster._daemon": "dagster._daemon"}
+MODULES = {
+    "dagster_webserver": "orchestration.web.pages",
+    "dagster._daemon": "orchestration.automation.daemon",
+}
 """What ``dagster dev`` starts as ``python -m ...``, and what is started in its place."""
 
 _OPENER = "open_ipc_subprocess"
 
 
 def opened_guarded(parts: Sequence[str], **kwargs: Any) -> Popen[Any]:
-    """Start one of the two processes of ``dagster dev``: the daemon, or the guarded pages instead of its own.
+    """Start one of the two processes of ``dagster dev``: Weir's daemon, or the guarded pages, instead of its own.
 
     Raises:
         RuntimeError: it is neither, so that this Dagster starts its pages otherwise, and they would have no guard.

@@ -65,7 +65,7 @@ def deployed(
     server = Server(f"http://127.0.0.1:{port}", folder / "dagster", folder, folder / "log")
     with ExitStack() as ended, server.log.open("wb") as log:
         ended.callback(postgres.run, f"DROP DATABASE {DATABASE} WITH (FORCE)")
-        for line in block(page, "bash", "dagster-daemon").splitlines()[1:]:
+        for line in block(page, "bash", "weir-daemon").splitlines()[1:]:
             program, *words = shlex.split(line.replace("3000", f"{port}"))
             process = subprocess.Popen(
                 [Path(sys.executable).with_name(Path(program).name), *words],

@@ -61,4 +61,4 @@ def test_a_window_goes_from_a_bucket_to_a_bucket_and_its_run_is_in_postgres(
 def test_the_unit_starts_what_the_page_starts(root: Path) -> None:
     page = page_of(root)
     (started,) = re.findall(r"^ExecStart=/srv/weir/(.*)$", page, re.MULTILINE)
-    assert started in block(page, "bash", "dagster-daemon").splitlines()
+    assert started in block(page, "bash", "weir-daemon").splitlines()

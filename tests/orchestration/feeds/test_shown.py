@@ -14,6 +14,7 @@ from assets.feed_assets import feed_key
 from orchestration import definitions
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
+from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 
 WINDOW = "2025-11-20T03"
@@ -58,9 +59,25 @@ def test_a_sensor_looks_as_often_as_the_feed_says(
     for text, seconds in ((TOLD, 10), ("", 30 if landing.startswith("s3:") else 5)):
         feed, repository = loaded(tmp_path, text, format, landing)
         assert feed.running.automation.look_every == seconds
-        # The daemon comes by every five seconds, sometimes a little early.
+        # Dagster's own daemon comes by every five seconds, sometimes a little early.
         interval = repository.get_sensor_def("shop_drops").minimum_interval_seconds
         assert interval == seconds - 1
+
+
+@pytest.mark.parametrize(("look_every", "interval"), [("1s", 0), ("60m", 3599)])
+def test_a_sensor_looks_every_second_at_most(
+    tmp_path: Path, look_every: str, interval: int
+) -> None:
+    _, repository = loaded(tmp_path, TOLD.replace("10s", look_every))
+    found = repository.get_sensor_def("shop_drops").minimum_interval_seconds
+    # Dagster takes none for none at all.
+    assert (found or 0) == interval
+
+
+@pytest.mark.parametrize("look_every", ["0s", "61m", "1h"])
+def test_another_time_between_two_looks_is_refused(tmp_path: Path, look_every: str) -> None:
+    with pytest.raises(WeirError, match="is no length of time from 1s to 60m"):
+        loaded(tmp_path, TOLD.replace("10s", look_every))
 
 
 def test_dagster_shows_owners_tags_freshness_and_what_columns_hold(tmp_path: Path) -> None:

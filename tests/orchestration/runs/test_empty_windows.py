@@ -136,7 +136,7 @@ def range_by_dagster(place: Path, windows: int) -> tuple[Counter[str], dict[str,
     """A run of the first windows that Dagster's pages ask for, and the windows that these show of each asset then."""
     (feed,) = load_feeds(place / "feeds")
     tags = dict(zip(RANGE, (window(0), window(windows - 1)), strict=True))
-    history.begin_batches()
+    history.write_quickly()
     job = definitions.job_to_gold(feed, lake_of(str(place / "warehouse")))
     with history.open_history(os.environ, place / "feeds") as instance:
         done = work_of(place, lambda: job.execute_in_process(instance=instance, tags=tags))

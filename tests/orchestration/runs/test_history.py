@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import shutil
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import dagster as dg
@@ -159,3 +160,35 @@ def test_a_new_file_and_one_in_memory_are_opened_as_ever(tmp_path: Path) -> None
         with memory.connect() as connection:
             assert connection.execute(sqlalchemy.text("SELECT 1")).scalar_one() == 1
     assert sorted(one.name for one in tmp_path.iterdir()) == ["new.db"]
+
+
+def test_a_storage_keeps_the_files_of_few_runs_open_and_others_read_them_meanwhile(
+    tmp_path: Path,
+) -> None:
+    history.write_quickly()
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        runs = [instance.create_run_for_job(nothing) for _ in range(history.OPEN_AT_ONCE + 3)]
+        for run in (*runs, *runs):
+            instance.report_engine_event("something", run)
+        assert len(open_files(tmp_path / "history" / "runs")) == history.OPEN_AT_ONCE
+        last = tmp_path / "history" / "runs" / f"{runs[-1].run_id}.db"
+        assert log_of(last).exists()
+        with sqlite3.connect(last) as other:
+            assert other.execute("SELECT count(*) FROM event_logs").fetchone() == (2,)
+        other.close()
+        history.close_files()
+        assert not open_files(tmp_path)
+        assert not log_of(last).exists()
+        # Whoever writes behind the end opens them again.
+        for run in runs:
+            instance.report_engine_event("something more", run)
+            assert len(instance.all_logs(run.run_id)) == 3
+
+
+def open_files(folder: Path) -> set[str]:
+    """The databases below a folder that this process has open."""
+    found = set()
+    for number in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.add(str(number.readlink()))
+    return {one for one in found if one.startswith(f"{folder}/") and one.endswith(".db")}
