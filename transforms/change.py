@@ -36,20 +36,21 @@ BEHIND_ALL_POINTS: Final = 2**62
 POINT: Final = 3
 """Which number of a position is its point in a log file."""
 
-_WITHOUT_POINT = 6
+IN_FILE: Final = 6
+"""How many numbers the position of a record has that may stand by its offset, in a log file or before all of them."""
 
 
 def partition_of(log_position: Sequence[int]) -> int | None:
     """The partition of a position that is by offset; None of one in the source's own log."""
     is_by_offset = is_in_file_by_offset(log_position) or (
-        len(log_position) == _WITHOUT_POINT and log_position[2] == BEFORE_ALL_FILES
+        len(log_position) == IN_FILE and log_position[2] == BEFORE_ALL_FILES
     )
     return log_position[-1] if is_by_offset or len(log_position) == BY_OFFSET else None
 
 
 def is_in_file_by_offset(log_position: Sequence[int]) -> bool:
     """Whether a position has the offset of its record behind its log file."""
-    return len(log_position) == _WITHOUT_POINT and log_position[POINT] >= BEHIND_ALL_POINTS
+    return len(log_position) == IN_FILE and log_position[POINT] >= BEHIND_ALL_POINTS
 
 
 Key: TypeAlias = "tuple[str | None, ...]"

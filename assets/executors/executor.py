@@ -25,10 +25,14 @@ class Stage(Protocol):
 
 
 class Ranges(NamedTuple):
-    """A column of numbers below ``size``: rows with the same one belong together, and neighbours side by side."""
+    """A column of numbers below ``size``: rows with the same one belong together, and neighbours side by side.
+
+    ``tasks``: among how many the numbers are divided evenly, where an executor has several (``Executor.tasks``).
+    """
 
     column: str
     size: int
+    tasks: int
 
 
 class Executor(Protocol[Frame]):
@@ -86,11 +90,11 @@ class Executor(Protocol[Frame]):
         ``most``: of how many records they are; None where that is not known.
         """
 
-    def in_order(self, frame: Frame, by: str, ranges: Ranges, most: int) -> Frame:
-        """The rows in the order of ``by``, those that belong together (``ranges``) in one task.
+    def tasks(self, frame: Frame, most: int) -> int:
+        """Among how many tasks rows of so many records are to be divided."""
 
-        ``most``: of how many records they are.
-        """
+    def in_order(self, frame: Frame, by: str, ranges: Ranges) -> Frame:
+        """The rows in the order of ``by``, those that belong together (``ranges``) in one task."""
 
     def looked_up(self, frame: Frame, lists: Frame, on: str, column: str) -> Frame:
         """The rows with the list that ``lists`` has in a column for their ``on``; an empty one where it has none."""

@@ -91,11 +91,13 @@ class InSpark:
         tasks = () if most is None else (tasks_for(frame, most),)
         return frame.repartition(*tasks, *by).sortWithinPartitions(*by, *within)
 
-    def in_order(self, frame: DataFrame, by: str, ranges: Ranges, most: int) -> DataFrame:
+    def tasks(self, frame: DataFrame, most: int) -> int:
+        return tasks_for(frame, most)
+
+    def in_order(self, frame: DataFrame, by: str, ranges: Ranges) -> DataFrame:
         """Side by side, and not by a hash, so that a task of silver writes files of few windows."""
-        tasks = tasks_for(frame, most)
-        task = F.floor(F.col(ranges.column).cast("long") * tasks / ranges.size).cast("int")
-        return frame.repartitionById(tasks, task).sortWithinPartitions(by)
+        task = F.floor(F.col(ranges.column).cast("long") * ranges.tasks / ranges.size).cast("int")
+        return frame.repartitionById(ranges.tasks, task).sortWithinPartitions(by)
 
     def looked_up(self, frame: DataFrame, lists: DataFrame, on: str, column: str) -> DataFrame:
         found = frame.drop(column).join(lists, on=on, how="left")

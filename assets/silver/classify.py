@@ -16,6 +16,7 @@ from assets.control import schemas
 from assets.control.compacted import with_known_identities
 from assets.executors.executor import Executor, Frame, Ranges
 from assets.executors.in_process import InProcess
+from assets.executors.sorted_runs import SortedRuns
 from assets.executors.spark import InSpark
 from assets.executors.spark_errors import raise_clearly
 from assets.silver.files import ChangesInFiles
@@ -147,7 +148,8 @@ def classified(
     ``records``: how many they are, by window. ``compaction_watermarks``: of each gold table whose history is compacted.
     """
     source, most = FORMATS[feed.format], sum(records.values())
-    rows = _rows(run, feed, bronze, records, compaction_watermarks)
+    shards = Shards.of(records, run.tasks(bronze, most))
+    rows = _rows(run, feed, bronze, (shards, most), compaction_watermarks)
     cached = []
     if source.transactional:
         rows = run.cached(rows)
@@ -156,8 +158,9 @@ def classified(
         parts = run.select(of_transactions, {name: name for name in ("transaction", "part")})
         whole = run.staged(run.sorted(parts, ("transaction",), (), most), Commits())
         rows = run.looked_up(rows, whole, "transaction", "commit")
-    ordered = run.in_order(rows, "sort_key", Ranges("shard", SHARDS), most)
-    found = run.cached(run.filed(ordered, Classify(feed, compaction_watermarks, source.arrives_by)))
+    ordered = run.in_order(rows, "sort_key", Ranges("shard", SHARDS, shards.tasks))
+    classify = Classify(feed, compaction_watermarks, source.arrives_by, SortedRuns())
+    found = run.cached(run.filed(ordered, classify))
     counts = Accounts()
     files = _told(run, found, counts)
     return Classified(run, [found], counts, [*cached, found], files)
@@ -167,16 +170,19 @@ def _rows(
     run: Executor[Frame],
     feed: Feed,
     bronze: Frame,
-    records: Mapping[str, int],
+    size: tuple[Shards, int],
     compaction_watermarks: Mapping[str, CompactionWatermark],
 ) -> Frame:
-    """The records as rows (``ROWS``); where neighbours decide, they are brought together first."""
-    source, shards = FORMATS[feed.format], Shards.of(records)
+    """The records as rows (``ROWS``); where neighbours decide, they are brought together first.
+
+    ``size``: how they are divided among tasks, and how many there are at most.
+    """
+    source, (shards, most) = FORMATS[feed.format], size
     surveyed = _surveyed(run, feed, bronze)
     if source.resolver is None:
         return run.staged(bronze, DecodeRows(feed, source, surveyed, compaction_watermarks, shards))
     pending = run.staged(bronze, DecodePending(feed, source, surveyed))
-    groups = run.sorted(pending, ("group",), ("order",), sum(records.values()))
+    groups = run.sorted(pending, ("group",), ("order",), most)
     return run.staged(groups, ResolveRows(feed, source, compaction_watermarks, shards))
 
 

@@ -16,7 +16,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
 
-from orchestration.spark.settings import refuse_credentials
+from orchestration.spark.settings import OF_THE_DAEMON, refuse_credentials
 
 ARCHIVE: Final = "WEIR_SPARK_ARCHIVE"
 PYTHON: Final = "WEIR_SPARK_PYTHON"
@@ -42,7 +42,11 @@ def settings_of(environment: Mapping[str, str]) -> dict[str, str]:
         return {}
     refuse_credentials(ARCHIVE, place)
     place = place.replace("s3://", "s3a://", 1) if "://" in place else str(Path(place).resolve())
-    return {"spark.archives": f"{place}#{FOLDER}", "spark.executorEnv.PYTHONPATH": FOLDER}
+    return {
+        "spark.archives": f"{place}#{FOLDER}",
+        "spark.executorEnv.PYTHONPATH": FOLDER,
+        **OF_THE_DAEMON,
+    }
 
 
 def choose_python(environment: MutableMapping[str, str]) -> None:

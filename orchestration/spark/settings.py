@@ -71,6 +71,10 @@ _OF_WORKERS: Final = {
 """For whatever runs Python."""
 
 
+OF_THE_DAEMON: Final = {"spark.python.daemon.module": "assets.executors.python_daemon"}
+"""Where tasks are known to have this very Weir: workers are forked off with it imported, else each takes a second."""
+
+
 _COPIED: Final = tuple(
     f"spark.hadoop.fs.{name}"
     for name in (
@@ -122,6 +126,8 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         # over most of them, if he may name each of the keys.
         "spark.hadoop.parquet.page.row.count.limit": "2000",
         "spark.sql.parquet.pushdown.inFilterThreshold": "1000",
+        # A row may hold megabytes: a large record, or many small rows in one value.
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
         # The plans are wide (a column function per declared type); printing them is not worth a warning.
         "spark.sql.debug.maxToStringFields": "1000",
     }
@@ -135,7 +141,8 @@ def _of_place(settings: Mapping[str, str], environment: Mapping[str, str]) -> di
     """What follows from where the session's tasks run."""
     if is_on_this_machine(settings):
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
-        return {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+        of_driver = {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+        return of_driver | OF_THE_DAEMON
     of_cluster = dict(_OF_SMALL_HEAPS)
     if environment.get("AWS_ACCESS_KEY_ID"):
         # Spark would copy them from the environment into what it sends to executors with each task.

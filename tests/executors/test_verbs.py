@@ -211,12 +211,12 @@ VERBS: dict[str, tuple[Verb, Meaning]] = {
     "in order": (
         # All rows belong together, and so are in one order.
         lambda run, it: run.staged(
-            run.in_order(it.rows, "dedup_prefix", Ranges("copies", 10**6), 1), RunsOf(*OF_PREFIX)
+            run.in_order(it.rows, "dedup_prefix", Ranges("copies", 10**6, 1)), RunsOf(*OF_PREFIX)
         ),
         lambda given: in_order(of(given.rows), *OF_PREFIX),
     ),
     "in order, in several tasks": (
-        lambda run, it: run.in_order(it.rows, "dedup_prefix", Ranges("copies", 3), SMALL + 1),
+        lambda run, it: run.in_order(it.rows, "dedup_prefix", Ranges("copies", 3, 2)),
         lambda given: of(given.rows),
     ),
     "looked up": (

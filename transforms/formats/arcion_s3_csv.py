@@ -19,10 +19,10 @@ Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3", CSV fi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from transforms.event import Event
 from transforms.families import arcion
@@ -37,6 +37,7 @@ from transforms.onboarding.types_and_keys import inferred_type
 from transforms.record import DEFAULT_LIMITS, BronzeRecord, Limits, Record
 from transforms.records import csv_records
 from transforms.records.csv_records import Field, fields_of, header_of, role_of
+from transforms.shape import ReadShape, Shaped
 from transforms.source_format import Decode, SourceFormat
 
 # Which column each field of a row belongs to.
@@ -144,9 +145,16 @@ def operation_row(
     )
 
 
-def decoder(feed: Feed, surveyed: object) -> Decode:
-    """One event per CSV record."""
+class _Read(NamedTuple):
+    """A record as a row: its operation and cursor, None for a row of a snapshot; and why it is none, if it is none."""
 
+    op: str | None
+    cursor: str | None
+    row: Row
+    fault: Fault | None
+
+
+def _reader(feed: Feed) -> Callable[[BronzeRecord], _Read]:
     @lru_cache(maxsize=4096)
     def layout_of(table: str | None, window: str) -> Layout | None:
         declared = feed.tables.get(table or "")
@@ -157,7 +165,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
         spelled = {name.lower(): name for name in [*known.source_columns][::-1]}
         return Layout(tuple(known.source_columns), known.cdc_columns, spelled)
 
-    def decode(record: BronzeRecord) -> Iterable[Event]:
+    def read(record: BronzeRecord) -> _Read:
         layout = layout_of(record.path_table, record.window)
         message = bare_message(record)
         table = feed.tables.get(record.path_table or "")
@@ -175,10 +183,34 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
                 row = operation_row(fields, names, layout)
             else:
                 row = snapshot_row(fields, names, layout)
-        fault = message.fault or fault
-        return (arcion.event_of_row((None, None, record.path_table), op, cursor, row, fault),)
+        return _Read(op, cursor, row, message.fault or fault)
+
+    return read
+
+
+def decoder(feed: Feed, surveyed: object) -> Decode:
+    """One event per CSV record."""
+    read = _reader(feed)
+
+    def decode(record: BronzeRecord) -> Iterable[Event]:
+        one = read(record)
+        names = (None, None, record.path_table)
+        return (arcion.event_of_row(names, one.op, one.cursor, one.row, one.fault),)
 
     return decode
+
+
+def shapes(feed: Feed) -> ReadShape:
+    """A row of an operation or of a snapshot."""
+    read_row, shape_of = _reader(feed), arcion.Shapes()
+
+    def read(record: BronzeRecord) -> Shaped | None:
+        one = read_row(record)
+        if one.fault is not None:
+            return None
+        return shape_of((record.path_table, one.op), one.cursor, one.row)
+
+    return read
 
 
 # What a feed should declare: names of columns where a header has them. Rows without one say neither names nor types:
@@ -364,6 +396,7 @@ FORMAT = SourceFormat(
     files=("**/*.csv*",),
     split=split,
     decoder=decoder,
+    shapes=shapes,
     reads_csv=True,
     recognise=recognise,
     propose=propose,

@@ -125,7 +125,10 @@ def fields_of(text: str, csv: CsvDialect = USUAL_CSV) -> list[Field] | None:
 def _unquoted(trimmed: str, way: _Quoting, csv: CsvDialect) -> Field:
     if not trimmed.startswith(csv.quote):
         return Field(trimmed, False, csv.null)
-    return Field(way.escapes.sub(lambda found: found[1], trimmed[1:-1]), True, csv.null)
+    text = trimmed[1:-1]
+    if csv.quote in text or (csv.escape and csv.escape in text):
+        text = way.escapes.sub(lambda found: found[1], text)
+    return Field(text, True, csv.null)
 
 
 @lru_cache(maxsize=1024)

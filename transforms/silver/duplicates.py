@@ -10,7 +10,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from transforms.record import BronzeRecord
 from transforms.silver.changes import CHANGE, Key, Row
@@ -58,6 +63,65 @@ def sort_bytes(
     return b"".join(
         (group, b"\0", _numbers(log_position), b"\0", _numbers((event_at,)), name, place)
     )
+
+
+def groups_of(
+    windows: Sequence[str], table: str | None, keys: Sequence[Key | None], event_ids: Sequence[str]
+) -> pa.Array:
+    """``group_of`` many rows of a table, whose keys have the same number of parts."""
+    try:
+        columns: list[tuple[str, ...]] = [*zip(*cast("Any", keys), strict=True)]
+        is_simple = len({*windows}) == 1 and not any("\0" in "".join(one) for one in columns)
+    except TypeError:
+        # A key or a part of one is null.
+        is_simple = False
+    if not is_simple:
+        cells = zip(windows, keys, event_ids, strict=True)
+        found = [group_of(window, table, key, event_id) for window, key, event_id in cells]
+        return pa.array(found, pa.binary())
+    parts: list[Any] = []
+    waiting = _of_table(windows[0], table) + b"\1"
+    for column in columns:
+        texts = pa.array(column, pa.string()).cast(pa.binary())
+        parts += (pa.scalar(waiting + b"\1", pa.binary()), texts)
+        waiting = _END
+    if not columns:
+        return pa.array([waiting] * len(keys), pa.binary())
+    return _joined(*parts, pa.scalar(waiting, pa.binary()))
+
+
+def sort_keys(
+    groups: pa.Array,
+    log_positions: NDArray[np.int64],
+    event_at: Sequence[int | None],
+    found: Sequence[BronzeRecord],
+) -> pa.Array:
+    """``sort_bytes`` of many rows, each the only one of its record."""
+    if None in event_at:
+        cells = zip(groups.to_pylist(), log_positions.tolist(), event_at, found, strict=True)
+        return pa.array([sort_bytes(*one) for one in cells], pa.binary())
+    names = [_of_object(one.object, one.generation) for one in found]
+    places = np.array([(one.line, one.byte_offset, 0) for one in found], np.int64)
+    between = pa.scalar(b"\0", pa.binary())
+    return _joined(
+        *(groups, between, _rows_of_numbers(log_positions)),
+        *(between, _rows_of_numbers(np.array(event_at, np.int64).reshape(-1, 1))),
+        *(pa.array(names, pa.binary()), _rows_of_numbers(places)),
+    )
+
+
+def _joined(*parts: Any) -> pa.Array:
+    return pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.binary()))
+
+
+def _rows_of_numbers(numbers: NDArray[np.int64]) -> pa.Array:
+    """``_numbers`` of each row of a matrix."""
+    count, size = numbers.shape
+    cells = np.empty((count, size), [("mark", ">u2"), ("number", ">u8")])
+    cells["mark"] = _MARKED
+    cells["number"] = numbers.astype(np.uint64) ^ np.uint64(_HALF)
+    kind, whole = pa.binary(cells.itemsize * size), pa.py_buffer(cells.tobytes())
+    return pa.FixedSizeBinaryArray.from_buffers(kind, count, [None, whole]).cast(pa.binary())
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,9 @@ from typing import Any, Final
 from zlib import crc32
 
 import msgspec
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS, map_array
 from transforms.event import Transaction
@@ -25,15 +27,15 @@ ROWS: Final = pa.schema(
     [
         *[("group", pa.binary()), ("sort_key", pa.binary()), ("shard", pa.int32())],
         *[("row", pa.binary()), ("transaction", pa.binary()), ("part", pa.binary())],
-        ("commit", NUMBERS),
+        *[("commit", NUMBERS), ("bundle", pa.binary())],
     ]
 )
-"""One row per change or quarantined event, before duplicates are found.
+"""One row per change or quarantined event, before duplicates are found; or many plain ones (``plain_rows``).
 
 ``row`` is the packed ``changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard`` says
 which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and name, ``part``
 what it says of it (``transactions.TransactionEvent``), and ``commit`` the position of its commit, where the window
-holds all of it, else empty.
+holds all of it, else empty. ``bundle`` has plain rows of one task; the other columns but ``shard`` then say nothing.
 """
 
 CHANGES, TO_QUARANTINE, ACCOUNT = "change", "quarantined", "account"
@@ -85,27 +87,40 @@ SHARDS = 1 << 20
 class Shards:
     """Which task gets a row: by window, its first shard and how many are its own; of one that is not known, all.
 
+    ``tasks``: how many there are, among which the shards are divided evenly.
+
     Windows lie side by side among the tasks, each with its share of them. A task writes a file for each window of which
     it has rows: if a hash alone said where a row goes, each of a day's windows would be in every task, and silver in
     tasks times windows small files.
     """
 
     places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    tasks: int = 1
 
     @classmethod
-    def of(cls, records: Mapping[str, int]) -> Shards:
+    def of(cls, records: Mapping[str, int], tasks: int = 1) -> Shards:
         """A share for each window by its number of records, in the order of time."""
         places, total, before = {}, max(1, sum(records.values())), 0
         for window in sorted(records):
             first = min(before * SHARDS // total, SHARDS - 1)
             before += records[window]
             places[window] = (first, max(1, before * SHARDS // total - first))
-        return cls(places)
+        return cls(places, tasks)
 
     def shard(self, window: str, group: bytes) -> int:
         """The shard of the rows of this window that are of one group."""
         first, count = self.places.get(window, _ALL)
         return first + crc32(group) % count
+
+    def tasks_of(self, windows: Sequence[str], groups: Sequence[bytes]) -> NDArray[np.int64]:
+        """The task of each of some rows."""
+        pairs = zip(windows, groups, strict=True)
+        shards = np.array([self.shard(window, group) for window, group in pairs], np.int64)
+        return shards * self.tasks // SHARDS
+
+    def first_of(self, task: int) -> int:
+        """The first shard of a task."""
+        return -(-task * SHARDS // self.tasks)
 
 
 _ALL = (0, SHARDS)
@@ -169,7 +184,7 @@ def packed_batch(
     # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
     commits = pa.array([[]] * count, NUMBERS)
     arrays = [pa.array(one, kind.type) for one, kind in zip(cells, ROWS, strict=False)]
-    return pa.RecordBatch.from_arrays([*arrays, *named, commits], schema=ROWS)
+    return pa.RecordBatch.from_arrays([*arrays, *named, commits, nothing], schema=ROWS)
 
 
 def transaction_name(window: str, transaction: Transaction | None) -> bytes | None:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
+import numpy as np
 import pyarrow as pa
 
 from transforms.change import CONTROL
 from transforms.column_types.column_type import ColumnType, Judge
+from transforms.column_types.map_columns import NUMBERS
 from transforms.column_types.registry import column_type
 from transforms.event import Event, Value
 from transforms.record import BronzeRecord
@@ -40,6 +42,7 @@ from transforms.silver.frames import (
     row_batch,
     transaction_name,
 )
+from transforms.silver.plain_rows import PLAIN, bundles, images, keys_of, rows_of
 from transforms.silver.snapshots import Collected
 
 _MOST_KNOWN: Final = 4_096
@@ -92,6 +95,7 @@ class ShapedRows:
                 decoded[id(record)] = events
             of_shape.setdefault(said.shape, []).append((record, said))
         made: list[pa.RecordBatch] = []
+        plain: list[pa.RecordBatch] = []
         for shape, members in of_shape.items():
             model = self._model(shape, members)
             judged = [None] * len(members) if model is None else model.judged(members)
@@ -101,8 +105,14 @@ class ShapedRows:
                     rest.append((record, self._decode(record) if known is None else known))
             if model is not None:
                 taken = [one for one, told in zip(members, judged, strict=True) if told]
-                made += model.batches(taken, [one for one in judged if one], self._shards)
+                there = [one for one in judged if one]
+                if taken and model.is_plain:
+                    plain.append(model.plain(taken, there))
+                elif taken:
+                    made.append(model.batch(taken, there, self._shards))
                 model.collect(taken, collected)
+        if plain:
+            made += bundles(pa.concat_batches(plain), self._shards)
         return made, rest
 
     def _said(self, record: BronzeRecord) -> Shaped | None:
@@ -140,10 +150,22 @@ class ShapedRows:
             (judged,) = model.judged([(record, said)])
             if judged is None:
                 continue
-            made = model.batches([(record, said)], [judged], self._shards)
-            is_same = made == [row_batch(rows, self._shards)]
-            return self._known(shape, model if is_same else None)
+            return self._known(
+                shape, model if self._makes(model, record, said, judged, rows) else None
+            )
         return None
+
+    def _makes(
+        self, model: Model, record: BronzeRecord, said: Shaped, judged: Judged, rows: Sequence[Row]
+    ) -> bool:
+        """Whether a model makes of a record what it becomes by itself."""
+        expected, shards = row_batch(rows, self._shards), self._shards
+        if not model.is_plain:
+            return bool(model.batch([(record, said)], [judged], shards) == expected)
+        plain = model.plain([(record, said)], [judged])
+        again = row_batch(rows_of(plain), shards)
+        keys = all(plain[name] == expected[name] for name in ("group", "sort_key"))
+        return bool(keys and again == expected)
 
     def _known(self, shape: Shape, model: Model | None) -> Model | None:
         if len(self._models) >= _MOST_KNOWN:
@@ -369,12 +391,52 @@ class Model:
                 account = (record.window, row.table, row.source_table, row.declared)
                 collected.add_row(said.snapshot, account, said.log_position)
 
-    def batches(
+    @property
+    def is_plain(self) -> bool:
+        """Whether the records become plain rows: they are if no commit decides where they stand."""
+        return self.row.transaction is None
+
+    def plain(self, members: Sequence[Member], judged: Sequence[Judged]) -> pa.RecordBatch:
+        """The rows of some records as a batch of ``PLAIN``."""
+        row, count = self.row, len(members)
+        records, said = zip(*members, strict=True)
+        before, after, keys = zip(*judged, strict=True)
+        windows = [one.window for one in records]
+        ids = self.spelling.event_ids(members)
+        places = [one.log_position for one in said]
+        matrix = np.array(places, np.int64)
+        times = [one.event_at for one in said]
+        groups = duplicates.groups_of(windows, row.table, keys, ids)
+        offsets = pa.array(np.arange(count + 1, dtype=np.int32) * matrix.shape[1])
+        columns: dict[str, Any] = {
+            "group": groups,
+            "sort_key": duplicates.sort_keys(groups, matrix, times, records),
+            "window": windows,
+            "key": keys_of(keys),
+            "before": images(self.shape.before, [*chain.from_iterable(before)], count),
+            "after": images(self.shape.after, [*chain.from_iterable(after)], count),
+            "log_position": pa.ListArray.from_arrays(offsets, matrix.ravel(), type=NUMBERS),
+            "event_id": ids,
+            "event_at": times,
+            "extracted_at": [one.extracted_at for one in said],
+            "object": [one.object for one in records],
+            "generation": [one.generation for one in records],
+            "line": [one.line for one in records],
+            "byte_offset": [one.byte_offset for one in records],
+            "segment": [one.segment for one in said],
+        }
+        for one in PLAIN:
+            if one.name not in columns:
+                # What the shape decides.
+                columns[one.name] = pa.repeat(pa.scalar(getattr(row, one.name), one.type), count)
+            elif type(columns[one.name]) is list:
+                columns[one.name] = pa.array(columns[one.name], one.type)
+        return pa.RecordBatch.from_arrays([columns[one] for one in PLAIN.names], schema=PLAIN)
+
+    def batch(
         self, members: Sequence[Member], judged: Sequence[Judged], shards: Shards
-    ) -> list[pa.RecordBatch]:
-        """One batch of ``ROWS``; none where there are no records."""
-        if not members:
-            return []
+    ) -> pa.RecordBatch:
+        """The rows of some records, which are part of transactions, as a batch of ``ROWS``."""
         row, before_names, after_names = self.row, self.shape.before, self.shape.after
         of_table = (row.table, row.source_table, row.declared, row.operation, row.effect)
         of_kind = (row.kept_as, row.facts)
@@ -409,14 +471,12 @@ class Model:
             shards.shard(record.window, group)
             for (record, _), group in zip(members, groups, strict=True)
         ]
-        transactions, parts = None, None
-        if row.transaction is not None:
-            transactions = [transaction_name(one[0].window, one[1].transaction) for one in members]
-            parts = [
-                packed_part((one, row.effect, False, said.log_position), said.transaction)
-                for one, (_, said) in zip(ids, members, strict=True)
-            ]
-        return [packed_batch((groups, sort_keys, places, packed), transactions, parts)]
+        transactions = [transaction_name(one[0].window, one[1].transaction) for one in members]
+        parts = [
+            packed_part((one, row.effect, False, said.log_position), said.transaction)
+            for one, (_, said) in zip(ids, members, strict=True)
+        ]
+        return packed_batch((groups, sort_keys, places, packed), transactions, parts)
 
 
 def _at(names: Sequence[str], name: str) -> int | None:

@@ -13,8 +13,10 @@ from functools import partial
 from itertools import groupby
 from typing import Any, ClassVar, Final, NamedTuple, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from transforms.change import CONTROL
 from transforms.compaction_watermarks import CompactionWatermark
@@ -47,6 +49,15 @@ from transforms.silver.frames import (
     row_batches,
     transaction_part,
     unpacked,
+)
+from transforms.silver.plain_counts import count_plain
+from transforms.silver.plain_rows import (
+    Sort,
+    in_steps,
+    may_meet_another,
+    output_of,
+    rows_of,
+    sorted_in_memory,
 )
 from transforms.silver.record_batches import bounded, groups, reading_of
 from transforms.silver.shapes import ShapedRows
@@ -336,15 +347,19 @@ class Classify:
     feed: Feed
     compaction_watermarks: Mapping[str, CompactionWatermark] = field(default_factory=dict)
     arrives_by: str | None = None
+    sort: Sort = sorted_in_memory
     schema: ClassVar[pa.Schema] = OUTPUT
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
         seen = _Seen(self.compaction_watermarks, self.arrives_by)
         with with_clear_errors(self.feed):
-            for batch in batches:
-                if batch.num_rows:
-                    yield _classified(batch, seen)
+            for plain, others in in_steps(batches, self.sort):
+                if plain is None:
+                    assert others is not None  # a step has rows
+                    yield _classified(_members(others), seen)
+                else:
+                    yield _classified_beside(plain, others, seen)
             seen.trails.end()
             yield told_batch(pickle.dumps(seen.accounts))
 
@@ -357,8 +372,16 @@ class _Seen:
     ) -> None:
         self.accounts = Accounts()
         self.trails = _SeenTrails(self.accounts, arrives_by)
-        self._compaction_watermarks = compaction_watermarks
+        self._compaction_watermarks, self._arrives_by = compaction_watermarks, arrives_by
         self._deliveries, self._conflicts = duplicates.Deliveries(), duplicates.Conflicts()
+
+    def may_meet_another(
+        self, plain: pa.RecordBatch, others: pa.RecordBatch | None
+    ) -> NDArray[np.bool_]:
+        """``plain_rows.may_meet_another``; where the order of arrival counts, all have to be looked at."""
+        if self._arrives_by is not None:
+            return np.ones(plain.num_rows, np.bool_)
+        return may_meet_another(plain, others)
 
     def kind_of(self, group: bytes, row: Row, *, is_open: bool) -> str | None:
         """Which kind of row of ``OUTPUT`` it is, once it is counted; None for one that is not kept.
@@ -430,16 +453,69 @@ class _SeenTrails:
             self._accounts.of[account_key].trails.add(trail_key, point)
 
 
-def _classified(batch: pa.RecordBatch, seen: _Seen) -> pa.RecordBatch:
-    """The rows of a batch with their outcome, without duplicates; counts all of them."""
+class _Member(NamedTuple):
+    """A row that is looked at by itself, with what ``ROWS`` says beside it; ``at``: where a plain one stands."""
+
+    sort_key: bytes
+    group: bytes
+    row: Row
+    commit: Sequence[int] | None
+    at: int | None = None
+
+
+def _members(batch: pa.RecordBatch) -> list[_Member]:
+    cells = (batch[name].to_pylist() for name in ("sort_key", "group", "commit"))
+    return [
+        _Member(sort_key, group, row, commit or None)
+        for row, sort_key, group, commit in zip(unpacked(batch), *cells, strict=True)
+    ]
+
+
+def _plain_members(plain: pa.RecordBatch, places: NDArray[np.int64]) -> list[_Member]:
+    some = plain.take(pa.array(places))
+    cells = (some[name].to_pylist() for name in ("sort_key", "group"))
+    return [
+        _Member(sort_key, group, row, None, at)
+        for row, at, sort_key, group in zip(rows_of(some), places.tolist(), *cells, strict=True)
+    ]
+
+
+def _classified(members: Sequence[_Member], seen: _Seen) -> pa.RecordBatch:
+    """Some rows with their outcome, without duplicates; counts all of them."""
     kept: list[tuple[Row, str, Sequence[int] | None]] = []
-    cells = (batch.column(name).to_pylist() for name in ("group", "commit"))
-    for row, group, commit in zip(unpacked(batch), *cells, strict=True):
-        kind = seen.kind_of(group, row, is_open=not commit)
+    for one in members:
+        kind = seen.kind_of(one.group, one.row, is_open=not one.commit)
         if kind is not None:
-            kept.append((row, kind, commit or None))
+            kept.append((one.row, kind, one.commit))
     rows, kinds, commits = zip(*kept, strict=True) if kept else ((), (), ())
     return output_batch(rows, kinds, commits)
+
+
+def _classified_beside(
+    plain: pa.RecordBatch, others: pa.RecordBatch | None, seen: _Seen
+) -> pa.RecordBatch:
+    """Plain rows, and rows beside them, with their outcome: only those are looked at that may meet another one."""
+    meets = seen.may_meet_another(plain, others)
+    members = _plain_members(plain, np.flatnonzero(meets))
+    if others is not None:
+        members = sorted([*members, *_members(others)], key=lambda one: one.sort_key)
+    is_kept = np.ones(plain.num_rows, np.bool_)
+    kept: list[tuple[bytes, Row, str, Sequence[int] | None]] = []
+    for one in members:
+        kind = seen.kind_of(one.group, one.row, is_open=not one.commit)
+        if one.at is not None:
+            is_kept[one.at] = kind == CHANGES
+        if kind is not None and (one.at is None or kind != CHANGES):
+            kept.append((one.sort_key, one.row, kind, one.commit))
+    count_plain(seen.accounts, plain.filter(pa.array(~meets)))
+    mine = plain if is_kept.all() else plain.filter(pa.array(is_kept))
+    if not kept:
+        return output_of(mine)
+    sort_keys, *cells = zip(*kept, strict=True)
+    # Files of silver are in the order of their keys.
+    keys = pa.concat_arrays([mine["sort_key"], pa.array(sort_keys, pa.binary())])
+    both = pa.concat_batches([output_of(mine), output_batch(*cells)])
+    return both.take(pc.sort_indices(keys))
 
 
 class OutputRow(NamedTuple):

@@ -19,6 +19,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from transforms.change import POINT, STREAM, is_in_file_by_offset, partition_of
 from transforms.silver.changes import CHANGE, Row
 
@@ -127,6 +130,60 @@ def _standing(point: Point) -> tuple[tuple[int, ...], int, int, str]:
     """What puts changes in order, also such as stand at one position: always the same of them are kept."""
     read = -1 if point.read is None else point.read
     return point.position, point.clock, read, point.event_id
+
+
+def outermost(
+    trail: Trail | None, clocks: NDArray[np.int64], positions: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The places of those of many changes that a trail may keep of all of them, once each has been added.
+
+    Of each clock these are the changes that stand highest and lowest, and of each stretch of time those of the clocks
+    whose changes stand highest, or lowest, among these.
+    """
+    if len(clocks) <= 2 * MIN_CHANGES:
+        return np.arange(len(clocks))
+    stretches = clocks >> _width_with(trail, clocks)
+    ranks = _ranks(positions)
+    order = np.lexsort((ranks, clocks))
+    firsts = np.flatnonzero(np.diff(clocks[order], prepend=clocks[order[0]] - 1))
+    kept = np.zeros(len(clocks), np.bool_)
+    for sign, pick in ((1, np.minimum), (-1, np.maximum)):
+        best = pick.reduceat(ranks[order], firsts)
+        # The same for every change of a clock.
+        of_clock = np.repeat(best, np.diff([*firsts, len(order)]))
+        limits = _limits(stretches[order[firsts]], sign * best)
+        of_stretch = np.repeat(limits, np.diff([*firsts, len(order)]))
+        kept[order] |= (ranks[order] == of_clock) & (sign * ranks[order] <= of_stretch)
+    return np.flatnonzero(kept)
+
+
+def _width_with(trail: Trail | None, clocks: NDArray[np.int64]) -> int:
+    """How wide a trail's stretches are once changes of these times are among its own."""
+    width = _OF_TIME if trail is None else trail.width
+    numbers = np.unique(clocks >> width)
+    if trail is not None:
+        numbers = np.unique(np.concatenate((numbers, np.array([*trail.stretches], np.int64))))
+    while len(numbers) > _STRETCHES:
+        numbers, width = np.unique(numbers >> 1), width + 1
+    return width
+
+
+def _ranks(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers that stand in the order of rows of numbers, the same for equal rows."""
+    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    is_other = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    ranks = np.empty(len(rows), np.int64)
+    ranks[order] = np.concatenate(([0], np.cumsum(is_other)))
+    return ranks
+
+
+def _limits(stretches: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each value the largest of the few least ones of its stretch; stretches come in their order."""
+    order = np.lexsort((values, stretches))
+    starts = np.flatnonzero(np.diff(stretches, prepend=stretches[0] - 1))
+    counts = np.diff([*starts, len(stretches)])
+    limits = values[order[starts + np.minimum(counts, MIN_CHANGES) - 1]]
+    return np.repeat(limits, counts)
 
 
 class Trails:
@@ -251,7 +308,7 @@ def point_of(row: Row, arrives_by: str | None) -> tuple[TrailKey, Point] | None:
     """
     position: Any = row.log_position
     of_one = row.kept_as == CHANGE and row.operation != "read" and row.scope is None
-    if not of_one or len(position) < _SHORTEST or position[1] != STREAM:
+    if not of_one or len(position) < SHORTEST or position[1] != STREAM:
         return None
     # Within a log file offsets always rise, and what is sent again has the old time at a new one.
     stable = tuple(position[1 : POINT if is_in_file_by_offset(position) else row.dedup_prefix])
@@ -275,7 +332,7 @@ def part_of_source(row: Row, position: Sequence[int | None]) -> tuple[Any, str |
     return position[0], row.stream if number is None else str(number)
 
 
-_SHORTEST: Final = 3
+SHORTEST: Final = 3
 
 _NEVER: Final[tuple[Any, TrailKey, Point]] = (None, TrailKey(0, None), Point((), None, None, 0, ""))
 """In place of an event that was not told of yet."""
@@ -394,7 +451,7 @@ def _stands_above(row: Mapping[str, Any], before: Iterable[Mapping[str, Any]]) -
     """Whether first and last positions already say that no change of the account stands below others."""
     # Of a window with nothing but what was compacted there is no first position.
     first: Sequence[int] = row["first_position"] or ()
-    if len(first) < _SHORTEST or partition_of(first) is not None or row["stream"] is not None:
+    if len(first) < SHORTEST or partition_of(first) is not None or row["stream"] is not None:
         return False
     lasts = (one["last_position"] for one in before)
     return all(last <= first or last[0] != first[0] for last in lasts if last)

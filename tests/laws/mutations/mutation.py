@@ -34,6 +34,8 @@ TESTS: Final = {
     "envelopes": f"{_ENVELOPES}::test_a_shape_says_what_a_message_of_a_topic_says",
     "lines": f"{_ENVELOPES}::test_a_shape_says_what_a_line_of_a_dump_says",
     "absent": "events/test_shapes.py::test_a_value_that_is_said_to_be_absent_is_a_fault",
+    "bundles": "events/test_plain_rows.py::test_rows_in_bundles_become_what_each_becomes_by_itself",
+    "trails": "events/test_plain_rows.py::test_a_trail_is_the_same_without_changes_that_it_would_not_keep",
     "values": f"{_OF_EVENTS}::test_silver_holds_the_values_of_the_source",
     "graph": "test_tigergraph.py::test_gold_is_the_graph_that_the_store_has",
     "held": "test_tigergraph.py::test_a_table_that_is_not_the_stores_has_a_delete_held",
