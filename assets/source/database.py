@@ -162,7 +162,7 @@ def _postgres(at: Address) -> Any:
         options=f"-c statement_timeout={SECONDS}s",
         application_name="weir",
         client_encoding="UTF8",
-        **({"sslmode": "verify-full", "sslrootcert": at.authority} if at.authority else {}),
+        **tls_of(at),
     )
     connection.set_session(readonly=True, autocommit=True)
     return connection
@@ -181,8 +181,17 @@ def _mysql(at: Address) -> Any:
         read_timeout=SECONDS,
         program_name="weir",
         autocommit=True,
-        **({"ssl_ca": at.authority, "ssl_verify_identity": True} if at.authority else {}),
+        **tls_of(at),
     )
+
+
+def tls_of(at: Address) -> dict[str, Any]:
+    """What the driver has to be told, so that it speaks with no other server than the one that the authority knows."""
+    if at.authority is None:
+        return {}
+    if at.is_postgres:
+        return {"sslmode": "verify-full", "sslrootcert": at.authority}
+    return {"ssl_ca": at.authority, "ssl_verify_identity": True}
 
 
 def in_words(fault: Exception, address: Address) -> tuple[str, str]:
@@ -191,6 +200,6 @@ def in_words(fault: Exception, address: Address) -> tuple[str, str]:
     said = str(fault.args[-1] if fault.args else fault).strip().splitlines()
     remedy = (
         "Check the address in the feed file (`source`), the network, and WEIR_SOURCE_USERNAME and"
-        " WEIR_SOURCE_PASSWORD; docs/source_health.md says which rights the user needs."
+        " WEIR_SOURCE_PASSWORD; docs/source_health.md and docs/reconcile.md say which rights the user needs."
     )
     return f"{address}: {said[0] if said else type(fault).__name__}", remedy

@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "compact": "Fold old history into base rows, and compact small files.",
     "explain": "Say why a row is as it is: the events of its key, in order.",
     "verify": "Prove gold: make it again from bronze, and compare every row.",
+    "reconcile": "Compare gold with the live source, row by row.",
     "status": "Say how each feed stands: windows, events, rows, what waits.",
     "dbt-sources": "Print a sources.yml for dbt: gold's tables and freshness.",
     "data-docs": "Ask tables as they stand, and make Data Docs of all results.",

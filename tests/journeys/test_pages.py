@@ -31,6 +31,7 @@ ELSEWHERE = {
     ("laws", "make test-faults"): "tests/faults/test_kills.py",
     ("onboarding", "$ weir"): "tests/journeys/test_pages.py",
     ("onboarding", "weir onboard kafka://"): "tests/journeys/test_tutorials.py",
+    ("reconcile", "weir reconcile shop"): "tests/assets/reconcile/test_postgres.py",
     ("tigergraph", "weir release social"): "tests/orchestration/cli/test_json_answers.py",
     ("tutorial_arcion", "export AWS_ACCESS_KEY_ID"): "tests/journeys/test_tutorials.py",
     ("tutorial_arcion", "weir ui"): "tests/journeys/test_ui.py",

@@ -1,0 +1,131 @@
+"""MySQL and MariaDB as sources: consistent snapshots of InnoDB's tables, computed by the server.
+
+All is read in transactions that are read only and repeatable, by one connection; no lock is taken on rows, and of those
+on tables' definitions the one that every SELECT takes.
+
+Vendor: MySQL documentation, "START TRANSACTION, COMMIT, and ROLLBACK Statements" (WITH CONSISTENT SNAPSHOT), "SHOW
+BINARY LOG STATUS Statement"; MariaDB documentation, "Enhancements for START TRANSACTION WITH CONSISTENT SNAPSHOT"
+(``binlog_snapshot_file``, ``binlog_snapshot_position``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pymysql
+
+from assets.reconcile.sql_table import SqlTable, qualified
+from assets.source.database import Address, in_words, tls_of
+from transforms.errors import UnreadableSource
+from transforms.reconcile.judgement import LogPlace
+from transforms.reconcile.row_texts import Columns, SourceColumn
+from transforms.reconcile.source_sql import MySql
+
+SQL: Final = MySql()
+
+CONNECT_SECONDS, LOCK_SECONDS = 15, 10
+"""How long the server may take to answer at all, and how long a table may be locked by somebody who alters it."""
+
+_SESSION: Final = (
+    "SET SESSION sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES', time_zone = '+00:00',"
+    f" lock_wait_timeout = {LOCK_SECONDS}",
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+)
+
+_PLACES: Final = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")
+"""What newer and older servers call it. All that a snapshot has was written to the log before."""
+
+_COLUMNS: Final = """
+SELECT column_name, lower(data_type), is_nullable = 'YES',
+       coalesce(numeric_scale, 0) > 0 OR coalesce(datetime_precision, 0) > 0
+FROM information_schema.columns WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position
+"""
+_FILE: Final = re.compile(r".*\.([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class MySqlSource:
+    """One server; ``feed`` is for messages."""
+
+    feed: str
+    address: Address
+
+    @contextmanager
+    def snapshot(self) -> Iterator[MySqlSnapshot]:
+        """A new snapshot, until the end of the block."""
+        connection = None
+        try:
+            connection = self._connected()
+            with connection.cursor() as cursor:
+                for statement in _SESSION:
+                    cursor.execute(statement)
+                place = _place(cursor)
+                if place is None:
+                    fault = "its user may not ask where the log stands, or the server writes none"
+                    remedy = "GRANT REPLICATION CLIENT (in MariaDB: BINLOG MONITOR) to it, and turn the binary log on."
+                    raise UnreadableSource(self.feed, f"{self.address}: {fault}", remedy)
+                yield MySqlSnapshot(cursor, place)
+        except pymysql.MySQLError as fault:
+            # The cause is left behind: its text may quote how it was called.
+            raise UnreadableSource(self.feed, *in_words(fault, self.address)) from None
+        finally:
+            if connection is not None:
+                with suppress(pymysql.MySQLError):
+                    connection.close()
+
+    def _connected(self) -> Any:
+        at = self.address
+        return pymysql.connect(
+            host=at.host,
+            port=at.port or 3306,
+            database=at.database,
+            user=at.user,
+            password=at.password or "",
+            charset="utf8mb4",
+            connect_timeout=CONNECT_SECONDS,
+            **tls_of(at),
+        )
+
+
+def _place(cursor: Any) -> LogPlace | None:
+    """Where the binary log stands, or stood when the snapshot was taken, which MariaDB keeps."""
+    cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
+    kept = {name.lower(): value for name, value in cursor.fetchall()}
+    file, point = kept.get("binlog_snapshot_file"), kept.get("binlog_snapshot_position")
+    for statement in () if file else _PLACES:
+        with suppress(pymysql.MySQLError):
+            cursor.execute(statement)
+            if (row := cursor.fetchone()) is not None:
+                file, point = row[0], row[1]
+                break
+    number = _FILE.fullmatch(file or "")
+    if number is None or point is None:
+        return None
+    return LogPlace((int(number[1]), int(point)), f"{file}, position {point}")
+
+
+@dataclass(frozen=True, slots=True)
+class MySqlSnapshot:
+    """The database as it was at one moment; ``place``: where its log stood."""
+
+    cursor: Any
+    place: LogPlace
+
+    def columns_of(self, table: str) -> dict[str, SourceColumn]:
+        """The columns of a table by their names; none where there is no such table."""
+        self.cursor.execute(_COLUMNS, table.split("."))
+        return {
+            name: SourceColumn(
+                name, kind, is_nullable=bool(is_nullable), has_fraction=bool(has_fraction)
+            )
+            for name, kind, is_nullable, has_fraction in self.cursor.fetchall()
+        }
+
+    def table(self, name: str, columns: Columns) -> SqlTable:
+        """One table of it."""
+        return SqlTable(self.cursor, qualified(name), columns, SQL)

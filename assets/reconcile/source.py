@@ -1,0 +1,44 @@
+"""What a comparison asks of the live source of a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from transforms.change import Key
+from transforms.reconcile.judgement import LogPlace, Row
+from transforms.reconcile.ranges import Copy
+from transforms.reconcile.row_texts import Columns, SourceColumn
+
+
+class SourceTable(Copy, Protocol):
+    """One table of a source within a snapshot."""
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether a range of keys can be read without reading the whole table."""
+
+    def rows_of(self, keys: Sequence[Key]) -> dict[Key, Row]:
+        """The rows of these keys, as far as there are any."""
+
+
+class Snapshot(Protocol):
+    """The source as it was at one moment; ``place`` is where its log stood then."""
+
+    @property
+    def place(self) -> LogPlace:
+        """Where the log stood."""
+
+    def columns_of(self, table: str) -> dict[str, SourceColumn]:
+        """The columns of a table by their names; none where there is no such table."""
+
+    def table(self, name: str, columns: Columns) -> SourceTable:
+        """One table of it."""
+
+
+class Source(Protocol):
+    """A database that can be asked as it was at one moment, as often as one likes."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """A new snapshot, until the end of the block. No lock is taken that keeps a writer waiting."""

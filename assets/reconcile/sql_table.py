@@ -1,0 +1,139 @@
+"""One table of a source that speaks SQL: digests, hashes and rows of ranges of keys, computed by the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from transforms.change import Key
+from transforms.reconcile.judgement import Row
+from transforms.reconcile.ranges import MODULUS, Bound, Bounds, Digest, Range
+from transforms.reconcile.row_texts import Columns
+from transforms.reconcile.source_sql import SourceDialect, in_double_quotes, row_text
+
+MOST_KEYS: Final = 500
+"""Of so many keys the rows are asked for at once."""
+
+
+def qualified(table: str) -> str:
+    """The name of a table, ``schema.table``, in SQL."""
+    return ".".join(in_double_quotes(part) for part in table.split(".")).replace("%", "%%")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTable:
+    """One table within a snapshot: see ``ranges.Copy``."""
+
+    cursor: Any
+    name: str
+    columns: Columns
+    sql: SourceDialect
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the key's own order is that of gold, so that an index on it serves."""
+        return all(self.sql.keeps_order(one) for one in self.columns.key)
+
+    def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
+        """Of each stretch the digests of its ranges."""
+        found = [[Digest(0, 0)] * (len(bounds) - 1) for bounds in stretches]
+        values: list[str | None] = []
+        parts = [
+            f"SELECT {at} AS stretch, part, count(*), sum(hash) FROM ("
+            f" SELECT {self._part(bounds[1:-1], values)} AS part, {self._hash} AS hash"
+            f" FROM {self.name} WHERE {self._within(bounds[0], bounds[-1], values)}) AS cut GROUP BY part"
+            for at, bounds in enumerate(stretches)
+        ]
+        for at, part, count, total in self._rows(" UNION ALL ".join(parts), values):
+            found[at][part] = Digest(count, int(total) % MODULUS)
+        return found
+
+    def hashes(self, ranges: Sequence[Range]) -> dict[Key, int]:
+        """The keys of these ranges, with the hashes of their rows."""
+        values: list[str | None] = []
+        keys = ", ".join(self.sql.text(one) for one in self.columns.key)
+        parts = [
+            f"SELECT {keys}, {self._hash} FROM {self.name} WHERE {self._within(one.low, one.high, values)}"
+            for one in ranges
+        ]
+        rows = self._rows(" UNION ALL ".join(parts), values)
+        return {tuple(key): hashed % MODULUS for *key, hashed in rows}
+
+    def cuts(self, one: Range, parts: int) -> list[Key]:
+        """Keys within a range that cut it into about so many parts."""
+        step = max(-(-one.in_source // parts), 1)
+        values: list[str | None] = []
+        names = [f"key{at}" for at, _ in enumerate(self.columns.key)]
+        texts = ", ".join(
+            f"{self.sql.text(column)} AS {name}"
+            for name, column in zip(names, self.columns.key, strict=True)
+        )
+        order = ", ".join(self.sql.in_order(one) for one in self.columns.key)
+        rows = self._rows(
+            f"SELECT {', '.join(names)} FROM (SELECT {texts}, row_number() OVER (ORDER BY {order}) AS at"
+            f" FROM {self.name} WHERE {self._within(one.low, one.high, values)}) AS numbered"
+            f" WHERE at > 1 AND (at - 1) %% {step} = 0 ORDER BY at",
+            values,
+        )
+        # Equal keys are one, and none is the range's own bound.
+        return [*dict.fromkeys(key for key in map(tuple, rows) if key != one.low)]
+
+    def rows_of(self, keys: Sequence[Key]) -> dict[Key, Row]:
+        """The rows of these keys."""
+        names = [one.name for one in self.columns.all]
+        texts = ", ".join(self.sql.text(one) for one in self.columns.all)
+        ours = ", ".join(self.sql.looked_up(one) for one in self.columns.key)
+        theirs = ", ".join(self.sql.wanted(one) for one in self.columns.key)
+        found: dict[Key, Row] = {}
+        for at in range(0, len(keys), MOST_KEYS):
+            some = keys[at : at + MOST_KEYS]
+            sql = f"SELECT {texts} FROM {self.name} WHERE ({ours}) IN ({', '.join([f'({theirs})'] * len(some))})"
+            for row in self._rows(sql, [part for key in some for part in key]):
+                found[tuple(row[: len(self.columns.key)])] = dict(zip(names, row, strict=True))
+        # A collation may find more than was asked for.
+        return {key: found[key] for key in keys if key in found}
+
+    def _rows(self, sql: str, values: Sequence[str | None]) -> list[tuple[Any, ...]]:
+        self.cursor.execute(sql, values)
+        return [*self.cursor.fetchall()]
+
+    @property
+    def _hash(self) -> str:
+        return self.sql.hashed(row_text(self.sql, self.columns.all))
+
+    def _compared(self, sign: str, bound: Key, values: list[str | None]) -> str:
+        """A row's key beside a bound: ``<`` or ``>=``."""
+        ours = [self.sql.in_order(one) for one in self.columns.key]
+        theirs = [self.sql.literal(one) for one in self.columns.key]
+        if self.sql.compares_rows or len(ours) == 1:
+            values += bound
+            return f"({', '.join(ours)}) {sign} ({', '.join(theirs)})"
+        strict = sign[0]
+        *earlier, last = zip(ours, theirs, bound, strict=True)
+        # Column by column, each in a way that an index on the first serves: the places of values in this order.
+        told = []
+        for our, their, part in earlier:
+            told.append(f"{our} {strict}= {their} AND ({our} {strict} {their} OR (")
+            values += [part, part]
+        values.append(last[2])
+        return f"({''.join(told)}{last[0]} {sign} {last[1]}{'))' * len(earlier)})"
+
+    def _within(self, low: Bound, high: Bound, values: list[str | None]) -> str:
+        wanted = [
+            *([] if low is None else [self._compared(">=", low, values)]),
+            *([] if high is None else [self._compared("<", high, values)]),
+        ]
+        return " AND ".join(wanted) or "true"
+
+    def _part(self, cuts: Sequence[Bound], values: list[str | None], first: int = 0) -> str:
+        """Which of the ranges between these cuts a row is in: a tree of questions, of which few are asked of a row."""
+        if not cuts:
+            return str(first)
+        middle = len(cuts) // 2
+        cut = cuts[middle]
+        assert cut is not None  # only a stretch's ends are open
+        is_below = self._compared("<", cut, values)
+        below = self._part(cuts[:middle], values, first)
+        above = self._part(cuts[middle + 1 :], values, first + middle + 1)
+        return f"CASE WHEN {is_below} THEN {below} ELSE {above} END"

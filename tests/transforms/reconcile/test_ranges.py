@@ -1,0 +1,148 @@
+"""A law: whatever two copies hold, and however they are cut, the keys found to differ are those that do."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transforms.change import Key
+from transforms.reconcile.ranges import Bounds, Digest, Found, Plan, Range, differing
+
+
+@dataclass
+class Held:
+    """A copy in a dict: a row is its hash, and a key a number as a text, in the order of numbers."""
+
+    rows: dict[int, int]
+    questions: list[str] = field(default_factory=list)
+
+    def between(self, low: Key | None, high: Key | None) -> list[int]:
+        return sorted(
+            key
+            for key in self.rows
+            if (low is None or key >= int(low[0] or 0))
+            and (high is None or key < int(high[0] or 0))
+        )
+
+    def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
+        self.questions.append("digests")
+        found = []
+        for bounds in stretches:
+            numbers = [int(one[0] or 0) for one in bounds if one is not None]
+            assert numbers == sorted(set(numbers))
+            keys = [self.between(*ends) for ends in pairwise(bounds)]
+            found.append(
+                [Digest(len(some), sum(map(self.rows.__getitem__, some)) % 2**64) for some in keys]
+            )
+        return found
+
+    def hashes(self, ranges: Sequence[Range]) -> dict[Key, int]:
+        self.questions.append("hashes")
+        return {
+            (str(key),): self.rows[key] for one in ranges for key in self.between(one.low, one.high)
+        }
+
+    def cuts(self, one: Range, parts: int) -> list[Key]:
+        keys = self.between(one.low, one.high)
+        places = {len(keys) * part // parts for part in range(1, parts)} - {0}
+        return [(str(keys[at]),) for at in sorted(places)]
+
+
+COPIES = st.dictionaries(st.integers(0, 400), st.integers(0, 2**64 - 1), max_size=200)
+PLANS = st.builds(
+    Plan,
+    first=st.integers(1, 300),
+    parts=st.integers(2, 20),
+    leaf=st.integers(1, 30),
+    at_once=st.integers(1, 20),
+)
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[dict[int, int], dict[int, int]]:
+    """Two copies that are alike but for some rows, or not at all."""
+    source = draw(COPIES)
+    gold = dict(source)
+    for key in draw(st.lists(st.integers(0, 400), max_size=12)):
+        if draw(st.booleans()):
+            gold.pop(key, None)
+        else:
+            gold[key] = draw(st.integers(0, 2**64 - 1))
+    return source, draw(st.sampled_from([gold, gold, gold, draw(COPIES)]))
+
+
+@given(pairs(), PLANS)
+def test_what_is_found_is_what_differs(
+    both: tuple[dict[int, int], dict[int, int]], plan: Plan
+) -> None:
+    source, gold = both
+    found = all_of(Held(source), Held(gold), plan)
+    truth = {key for key in {*source, *gold} if source.get(key) != gold.get(key)}
+    assert sorted(found.keys) == sorted((str(key),) for key in truth)
+    assert found.is_whole
+    assert (found.in_source, found.in_gold) == (len(source), len(gold))
+    # Of each range that is fetched, one row differs at least.
+    assert found.fetched <= plan.leaf * len(truth)
+
+
+@given(pairs(), PLANS, st.integers(1, 40))
+def test_no_more_is_looked_for_than_was_asked(
+    both: tuple[dict[int, int], dict[int, int]], plan: Plan, most: int
+) -> None:
+    source, gold = both
+    bounded = Plan(plan.first, plan.parts, plan.leaf, most, plan.at_once)
+    found = all_of(Held(source), Held(gold), bounded)
+    truth = {(str(key),) for key in {*source, *gold} if source.get(key) != gold.get(key)}
+    assert truth.issuperset(found.keys)
+    # Where it stopped, it had as many as it was asked for.
+    assert len(found.keys) == len(truth) if found.is_whole else len(found.keys) >= most
+
+
+def test_a_large_table_with_one_fault_is_found_by_few_questions() -> None:
+    rows = {key: key * key for key in range(50_000)}
+    source = Held(rows)
+    found = all_of(source, Held({**rows, 31_415: 0}), Plan(first=50_000, parts=32, leaf=64))
+    assert found.keys == [("31415",)]
+    assert source.questions == ["digests", "digests", "hashes"]
+    assert found.fetched < 64
+
+
+def test_a_key_that_many_rows_of_the_source_have_ends_the_cutting() -> None:
+    """A source whose key is no key: no cut makes fewer of them."""
+
+    class Repeated(Held):
+        def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
+            made = super().digests(stretches)
+            return [[Digest(one.rows * 1000, one.checksum) for one in some] for some in made]
+
+        def cuts(self, one: Range, parts: int) -> list[Key]:
+            keys = self.between(one.low, one.high)
+            at = bisect_left(keys, int(one.low[0] or 0) + 1 if one.low else 1)
+            return [(str(key),) for key in keys[at : at + 1] if key > 0]
+
+    found = all_of(Repeated({0: 1, 1: 2}), Held({0: 1, 1: 3}), Plan(leaf=10))
+    assert found.keys == [("1",)]
+
+
+def all_of(source: Held, gold: Held, plan: Plan) -> Found:
+    """What is found in the end."""
+    *_, found = differing(source, gold, plan, len(gold.rows))
+    return found
+
+
+def test_as_many_keys_are_found_as_are_asked_for_however_they_are_spread() -> None:
+    rows = {key: key for key in range(5_000)}
+    stale = {key: -1 if key % 100 == 0 else key for key in rows}
+    found = all_of(Held(rows), Held(stale), Plan(first=5_000, parts=32, leaf=16, most=20))
+    assert len(found.keys) >= 20
+    assert not found.is_whole
+    # What only one copy has is counted on: a few of the ranges will do.
+    source = Held(rows)
+    found = all_of(source, Held({}), Plan(first=5_000, parts=32, leaf=16, most=40))
+    assert 40 <= len(found.keys) <= 40 + 16 * 32
+    assert found.fetched == len(found.keys)
