@@ -11,8 +11,8 @@ from transforms.formats import FORMATS
 ACCOUNTING_IS_EXACT = Rule(
     "accounting_is_exact",
     "blocking",
-    "Every source event is a change, a control row, a duplicate, quarantined, held or too late, and the tables hold"
-    " what was counted.",
+    "Every source event is a change, a control row, a duplicate, quarantined, held, too late or erased, and the tables"
+    " hold what was counted.",
     "Run the window again; if it stays, report it: an event would be lost or counted twice.",
     is_fixed=True,
 )
@@ -123,6 +123,13 @@ NO_CONFLICTING_PAYLOADS = Rule(
     "One of them was altered on its way, or two sources write into one landing: compare the two records. Both were"
     " applied, in an order made from their content.",
 )
+NO_ERASED_KEY_LANDS_AGAIN = Rule(
+    "no_erased_key_lands_again",
+    "warning",
+    "No event of an erased key is in bronze: what `weir erase` has taken out has not landed again.",
+    "It reaches neither silver nor gold. `weir erase <feed> --again` takes it out of bronze, too; remove it from the"
+    " landing, and from whatever writes there. If the key is to come back: `weir erase <feed> TABLE KEY --lift`.",
+)
 IS_FRESH = Rule(
     "is_fresh",
     "warning",
@@ -148,6 +155,7 @@ COMMON = (
     EVERY_TRANSACTION_IS_COMMITTED,
     NO_TRANSACTION_IS_OVERDUE,
     NO_CONFLICTING_PAYLOADS,
+    NO_ERASED_KEY_LANDS_AGAIN,
     IS_FRESH,
 )
 """The rules of every format."""

@@ -57,6 +57,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/gold/test_history.py[by Spark]": 75,
     "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
     "tests/assets/storage/test_spark_table.py": 65,
+    "tests/assets/erasure/test_erasing_by_spark.py": 60,
     "tests/laws/events/test_frames.py": 63,
     "tests/laws/test_model_laws.py[item-by Spark]": 234,
     "tests/laws/test_model_laws.py[graph-by Spark]": 172,

@@ -229,6 +229,24 @@ class DecisionRefused(WeirError):
         super().__init__(f"feed {feed}: {fault}")
 
 
+class ErasureRefused(WeirError):
+    """A key that cannot be erased as it was asked for; nothing was changed."""
+
+    def __init__(self, feed: str, fault: str, remedy: str) -> None:
+        self.fault, self.remedy = fault, remedy
+        super().__init__(f"feed {feed}: {fault}. Nothing was erased. {remedy}")
+
+
+class TableNotErased(WeirError):
+    """A table out of which nothing can be erased; what was erased from others stays so."""
+
+    def __init__(self, table: str, fault: str) -> None:
+        super().__init__(
+            f"{table}: nothing can be erased from it: {fault}. Weir gives its tables no such feature: make the table"
+            " again (`weir rebuild` makes silver and gold), then give the same `weir erase` again."
+        )
+
+
 class CompactionRefused(WeirError):
     """Base rows and newer changes do not make the gold table; ``behind``: windows in silver, perhaps not in gold."""
 

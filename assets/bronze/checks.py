@@ -25,6 +25,7 @@ from expectations.bronze import (
 )
 from expectations.feed_rules import bronze_rules
 from transforms.display import bullets
+from transforms.feed.erasures import erased_record, is_erased
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -67,7 +68,7 @@ def offset_checks(
 SHOWN = 10
 """Maximum number of gaps that are named."""
 
-_READ = ("object", "generation", "line", "payload")
+_READ = ("object", "generation", "line", "payload", "defect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,8 @@ def _countings(
     for rows in lake.in_process_table(Layer.BRONZE, feed.name).batches(_READ, {"window": windows}):
         for row in rows.to_pylist():
             said = None if row["payload"] is None else so_far(row["payload"])
+            if is_erased(row["defect"]):
+                said = erased_record(row["defect"]).operations
             if said is not None:
                 yield (row["object"], row["generation"]), Counting(row["line"], *said)
 

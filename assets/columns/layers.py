@@ -89,7 +89,7 @@ class Bronze(Columns):
     payload: Bytes = (
         "The record's bytes, without the line's end; null where the object holds no record."
     )
-    defect: Text = "Why the record could not be cut out whole; null for a whole one."
+    defect: Text = "Why the record could not be cut out whole, or that `weir erase` has taken it out; else null."
     landed_at: Annotated[Moment, _NEVER_NULL] = (
         "When the object was last modified; of a topic the record's time."
     )
@@ -213,6 +213,7 @@ class Accounting(Columns):
     quarantined: Number = "How many are in quarantine."
     held: Number = "How many wait for a decision."
     too_late: Number = "How many came after the history that they belong to had been compacted."
+    erased: Number = "How many are of keys that `weir erase` has erased; they are in no table."
     derived: Number = "How many rows of silver are no events (the delete half of a key change)."
     derived_quarantined: Number = "How many such rows went to quarantine."
     null_keys: Number = "How many changes of a declared table lack a part of the key."
@@ -282,7 +283,7 @@ class Decisions(Columns):
     """One row per decision; ``table`` is of a hold gold's name."""
 
     decided_at: Moment = "When it was decided (UTC)."
-    kind: Text = "What kind it is: epoch, release, hold, dismissal or replacement."
+    kind: Text = "What kind it is: epoch, release, hold, dismissal, replacement or erasure."
     table: Text = "The table that it is for, by its name in the feed file; null for all."
     meaning: Text = "What was decided, as JSON."
     reason: Text = "What the person who decided it wrote."
@@ -408,3 +409,12 @@ class Drift(Columns):
     column: Text = "The column that was new; empty where the table was."
     type: Text = "Its type, where the stream says it; else empty."
     first_window: Text = "The first window of the run that met it first."
+
+
+class Erasures(Columns):
+    """One row per step of an erasure that is done: the first is its plan, and the last its end (docs/erase.md)."""
+
+    erasure: Text = "The erasure."
+    step: Text = "What is done: `planned`, the name of a table, `pages` or `finished`."
+    done_at: Moment = "When it was done (UTC)."
+    meaning: Text = "What was found or done, as JSON; keys stand in it as keyed hashes."

@@ -24,6 +24,7 @@ from transforms.feed.decisions import (
     Replacement,
     SourceLocation,
 )
+from transforms.feed.erasures import SECRET, Erasure, standing
 from transforms.feed.feed import Feed
 
 
@@ -58,7 +59,7 @@ def _recorded(lake: Lake, feed: Feed) -> list[dict[str, Any]]:
 
 
 _KINDS: Final = {
-    one.__name__.lower(): one for one in (Epoch, Release, Hold, Dismissal, Replacement)
+    one.__name__.lower(): one for one in (Epoch, Release, Hold, Dismissal, Replacement, Erasure)
 }
 """The kinds of decisions, in the order of ``Decisions``."""
 
@@ -116,6 +117,28 @@ def replace_records(lake: Lake, feed: Feed, replacements: Iterable[Replacement])
     """Record, in one commit, what is to be read in place of these records."""
     signed = ((one, Signature(one.at, one.by, one.reason)) for one in replacements)
     _record(lake, feed, [_row(*pair) for pair in signed])
+
+
+def refuse_unknown_secret(feed: Feed) -> None:
+    """Raise where keys are erased, and the secret that tells them is not at hand: what lands again would come back.
+
+    Raises:
+        DecisionRefused: the environment has none, or another one than they were erased with.
+    """
+    erased = standing(feed.decisions.erasures)
+    own = feed.erasure_key and feed.erasure_key.fingerprint()
+    if any(one.secret != own for one in erased):
+        found = "is not set" if own is None else "holds another secret than they were erased with"
+        raise DecisionRefused(
+            feed.name,
+            f"{len(erased)} keys are erased, and without their secret nobody can tell what lands of them again:"
+            f" {SECRET} {found}. Nothing was written: set it to the secret of the first `weir erase`",
+        )
+
+
+def erase(lake: Lake, feed: Feed, erasures: Iterable[Erasure], signed: Signature) -> None:
+    """Record, in one commit, that keys are erased, or that their erasures are lifted."""
+    _record(lake, feed, [_row(one, signed, one.table) for one in erasures])
 
 
 def _record(lake: Lake, feed: Feed, rows: Sequence[Mapping[str, object]]) -> None:

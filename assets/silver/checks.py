@@ -95,6 +95,9 @@ def count_of_rules(findings: Findings) -> dict[str, int]:
         rules.MOST_EVENTS_ARE_IN_TIME.name: sum(row["too_late"] for row in findings.late),
         rules.NOTHING_HELD.name: total["held"],
         rules.IS_FRESH.name: len(findings.stale),
+        rules.NO_ERASED_KEY_LANDS_AGAIN.name: sum(
+            row["warnings"].get(accounting.LANDED_AGAIN, 0) for row in accounts
+        ),
         rules.NO_CONFLICTING_PAYLOADS.name: sum(
             row["warnings"].get(duplicates.CONFLICT, 0) for row in accounts
         ),

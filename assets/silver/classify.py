@@ -178,7 +178,7 @@ def _rows(
     ``size``: how they are divided among tasks, and how many there are at most.
     """
     source, (shards, most) = FORMATS[feed.format], size
-    surveyed = _surveyed(run, feed, bronze)
+    surveyed = facts_of_windows(run, feed, bronze)
     if source.resolver is None:
         return run.staged(bronze, DecodeRows(feed, source, surveyed, compaction_watermarks, shards))
     pending = run.staged(bronze, DecodePending(feed, source, surveyed))
@@ -186,7 +186,7 @@ def _rows(
     return run.staged(groups, ResolveRows(feed, source, compaction_watermarks, shards))
 
 
-def _surveyed(run: Executor[Frame], feed: Feed, bronze: Frame) -> Surveyed:
+def facts_of_windows(run: Executor[Frame], feed: Feed, bronze: Frame) -> Surveyed:
     """Facts that some records of a window have and others of it need, by window."""
     source = FORMATS[feed.format]
     if not source.survey_marks:

@@ -45,7 +45,7 @@ from transforms.silver import log_resets, trails
 from transforms.silver.accounting import Account
 from transforms.silver.change_kinds import DROPS, streams_label
 from transforms.silver.faults import MISSING_KEY
-from transforms.silver.frames import CHANGES, IN_BASE, TO_QUARANTINE
+from transforms.silver.frames import CHANGES, IN_BASE, OF_ERASED, TO_QUARANTINE
 from transforms.silver.trails import Fallen
 
 
@@ -186,7 +186,7 @@ def _commit(
     silver, quarantine = (_put(lake, plan, made, layer) for layer in _KINDS)
     waiting = None
     if plan.transactions is not None:
-        events = transactions.open_events_of(made.of_kind(CHANGES, IN_BASE))
+        events = transactions.open_events_of(made.of_kind(CHANGES, IN_BASE, OF_ERASED))
         waiting = transactions.replace_open_events(
             lake, plan.feed, events, made.counts.open_events, plan.windows
         )

@@ -125,6 +125,7 @@ class SilverPlan:
         judge = judged_by or lake
         feed = decisions.with_recorded(lake, feed)
         watermarks = compacted.compaction_watermark_facts(judge, feed)
+        decisions.refuse_unknown_secret(feed)
         if judged_by is None:
             compacted.refuse_altered_past(feed, watermarks)
         # Before the ledger: what bronze gets in between was then not derived, and is not taken for read.

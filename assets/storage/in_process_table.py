@@ -33,7 +33,7 @@ from assets.storage.data_files import NewFile
 from assets.storage.leases import check_leases, is_on_store
 from assets.storage.row_commits import Numbers
 from assets.storage.store_faults import naming_store_faults
-from transforms.errors import TableBusy
+from transforms.errors import TableBusy, TableNotErased
 
 _LOG = logging.getLogger(__name__)
 
@@ -95,6 +95,15 @@ class DataFile(NamedTuple):
     def window(self) -> str:
         """The window that its rows are of, in a table that is partitioned by windows."""
         return self.values["window"] or ""
+
+
+class Rewriting(NamedTuple):
+    """What a rewriting of files did: the table's version before and after, files written anew, rows that were meant."""
+
+    before: int
+    after: int
+    files: int
+    rows: int
 
 
 # Without slots: what is read of the marks is kept.
@@ -568,7 +577,11 @@ class InProcessTable:
         new = [*self._left(files, taken, gone), delta_rs.conformed(rows, self.schema)]
         marked = {path: self._deleted(path, gone[path]) for path in gone if path not in taken}
         commit = row_commits.RowCommit(marked, frozenset(taken), pa.concat_tables(new))
-        entry = row_commits.entry_of(row_commits.actions_of(log, commit, self._write))
+        self._enter(row_commits.actions_of(log, commit, self._write))
+
+    def _enter(self, actions: list[dict[str, Any]]) -> None:
+        """Commit these actions as the log's next entry."""
+        entry = row_commits.entry_of(actions)
         place = f"{self.path}/_delta_log/{self.version + 1:020}.json"
         if is_on_store(self.warehouse):
             check_leases(self.warehouse)
@@ -579,6 +592,116 @@ class InProcessTable:
             )
         self._there.update_incremental()
         self._committed()
+
+    # Erasing: what older versions and the log say of rows goes, too.
+
+    def rewrite_files(
+        self,
+        columns: Sequence[str],
+        find: Callable[[pa.Table], pa.Array],
+        change: Callable[[pa.Table, pa.Array], pa.Table],
+        *,
+        work: str,
+        is_news: bool = True,
+    ) -> Rewriting:
+        """Write anew each file that has some rows, those that are marked as deleted included; one commit in any case.
+
+        ``find``: which of some rows, with these columns, are meant. ``change``: what is written of a file's rows that
+        are not deleted, given which of them are meant. ``work``: what it is part of: where the newest commit was made
+        for the same, this goes on with it, and counts what that has done. ``is_news``: see ``row_commits.Rewritten``.
+
+        Raises:
+            TableBusy: another writer has committed since the table was opened.
+            TableNotErased: the table has features that this process does not know.
+        """
+        with self._faults():
+            log = self._readable_log()
+            asked, every = pa.schema([self.schema.field(one) for one in columns]), self.schema
+            new: dict[str, pa.Table] = {}
+            count = 0
+            for file in self.files():
+                if not pc.any(find(self._rows_ever(file, asked))).as_py():
+                    continue
+                rows = delta_rs.conformed(self.read_file(file, every.names), every)
+                meant = find(rows)
+                count += pc.sum(meant).as_py() or 0
+                new[file.path] = change(rows, meant).drop_columns([*file.values])
+            before, files = self.version, len(new)
+            known = row_commits.note_of(self.content(f"_delta_log/{before:020}.json"))
+            if known.get("work") == work:
+                before = known["before"]
+                files, count = files + known["files"], count + known["rows"]
+            note = {"work": work, "before": before, "files": files, "rows": count}
+            rewritten = row_commits.Rewritten(new, is_news, note)
+            self._enter(row_commits.actions_of_rewritten(log, rewritten, self._write))
+        return Rewriting(before, self.version, files, count)
+
+    def _readable_log(self) -> row_commits.Log:
+        known = {*WRITTEN, "deletionVectors"}
+        if not known.issuperset(self._there.protocol().writer_features or ()):
+            raise TableNotErased(self.name, "it has features of Delta that Weir does not give it")
+        log = self._log()
+        if log is None:
+            # A checkpoint that Spark wrote in parts.
+            self._checkpoint()
+            log = self._log()
+        if log is None:
+            raise TableNotErased(self.name, "its log has entries that this process cannot read")
+        return log
+
+    def _rows_ever(self, file: DataFile, columns: pa.Schema) -> pa.Table:
+        """The rows of a file with these columns, deleted ones included."""
+        parquet = self._parquet(file)
+        rows = parquet.read(_stored(parquet, file, columns.names), use_threads=self._is_local)
+        for column, value in file.values.items():
+            if column in columns.names:
+                shared = pa.repeat(pa.scalar(value, pa.string()), rows.num_rows)
+                rows = rows.append_column(column, shared)
+        return delta_rs.conformed(rows, columns)
+
+    def forget_versions(self) -> int:
+        """Remove all that is not of the newest version: data files, the log before it, what it says of their rows.
+
+        The newest entry of the log must say nothing that is to be forgotten (``rewrite_files``). Whoever reads an older
+        version, or writes the table and has not committed, fails. Returns how many data files there were.
+        """
+        with self._faults():
+            # Not as after a commit: without a checkpoint nothing may go.
+            self._there.create_checkpoint()
+            kept = {one.path for one in self.files()}
+            gone, data = [], 0
+            for path in self._paths():
+                folder, _, name = path.rpartition("/")
+                if path.startswith("_delta_log/"):
+                    if not self._is_of_newest(path.removeprefix("_delta_log/")):
+                        gone.append(path)
+                elif path not in kept and not name.endswith(".bin"):
+                    # A checksum that Hadoop wrote beside a file.
+                    of = f"{folder}/{name[1:-4]}".lstrip("/")
+                    if not (name.startswith(".") and name.endswith(".crc") and of in kept):
+                        gone.append(path)
+                        data += not name.startswith(".")
+            self._remove(gone)
+            return data
+
+    def _is_of_newest(self, name: str) -> bool:
+        if not name[:20].isdigit():
+            return name == "_last_checkpoint"
+        return int(name[:20]) >= self.version and not name.endswith(".crc")
+
+    def _paths(self) -> list[str]:
+        """Every file below the table, by its path there."""
+        if self._is_local:
+            root = self._local("")
+            return [one.relative_to(root).as_posix() for one in root.rglob("*") if one.is_file()]
+        return row_commits.listed_in_store(self.path)
+
+    def _remove(self, paths: Sequence[str]) -> None:
+        if not self._is_local:
+            row_commits.remove_from_store(self.path, paths)
+            return
+        for path in paths:
+            self._local(path).unlink(missing_ok=True)
 
     def takes_marks(self, checked: Collection[str]) -> bool:
         """Whether ``put_rows`` marks rows of it; if not, it would write the whole table anew."""

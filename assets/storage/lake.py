@@ -62,6 +62,8 @@ class Layer(StrEnum):
     """Which object generations a run found in the landing before bronze had them, of feeds with transactions."""
     RUNS = "runs"
     """How many rows gold had after each run."""
+    ERASURES = "erasures"
+    """Which keys were erased, and the steps of it that are done."""
     DRIFT = "drift"
     """What a stream had that the feed file did not declare, when a run first met it."""
 
@@ -82,6 +84,7 @@ COLUMNS: Final[Mapping[Layer, type[Columns]]] = {
     Layer.LEDGER: layers.Ledger,
     Layer.LANDED: layers.Landed,
     Layer.RUNS: layers.Runs,
+    Layer.ERASURES: layers.Erasures,
     Layer.DRIFT: layers.Drift,
 }
 """The columns of each table but gold's, which a feed declares."""

@@ -14,7 +14,7 @@ import json
 import os
 import struct
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
@@ -54,6 +54,18 @@ ROW_GROUP: Final = 100_000
 ROWS_OF_A_FILE: Final = 200_000
 MOST_FILES: Final = 4
 """How many files new rows are written into side by side at most, each with at least so many of them."""
+
+NOTE: Final = "weirNote"
+"""What an entry of the log says of Weir's own work, in its ``commitInfo``."""
+
+
+def note_of(entry: bytes) -> Mapping[str, Any]:
+    """The note of an entry of the log; empty where it has none."""
+    for line in entry.splitlines():
+        if line.strip() and (info := json.loads(line).get("commitInfo")) is not None:
+            found: Mapping[str, Any] = info.get(NOTE) or {}
+            return found
+    return {}
 
 
 class NotReadable(Exception):
@@ -194,6 +206,62 @@ def _written(
     return {"add": {**added, "dataChange": True, "stats": stats}}
 
 
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """Files that take the place of others, row for row or with rows left out: by the path of the old one the new rows.
+
+    ``is_news``: whether those who follow the table are to look at them again. ``note``: what the entry is to say of the
+    work that it is part of.
+    """
+
+    files: Mapping[str, pa.Table]
+    is_news: bool
+    note: Mapping[str, Any]
+
+
+def actions_of_rewritten(
+    log: Log, rewritten: Rewritten, write: Callable[[str, bytes], None]
+) -> list[dict[str, Any]]:
+    """The entry of the log that puts files in place of others; it says nothing of the rows that were in those.
+
+    An entry without files is one, too: the newest entry of the log then says nothing of any rows.
+    """
+    now = int(time.time() * 1000)
+    told = {"timestamp": now, "operation": "UPDATE", "operationParameters": {}}
+    counts = {"num_removed_files": len(rewritten.files)}
+    said: list[dict[str, Any]] = [
+        {
+            "commitInfo": {
+                **told,
+                "engineInfo": "weir",
+                "operationMetrics": counts,
+                NOTE: rewritten.note,
+            }
+        }
+    ]
+    for path, rows in sorted(rewritten.files.items()):
+        add = log.files[path]
+        said.append({"remove": {**_removed(add, now), "dataChange": rewritten.is_news}})
+        if not rows.num_rows:
+            continue
+        folder, slash, _ = str(add["path"]).rpartition("/")
+        new = f"{folder}{slash}part-00000-{uuid4()}-c000.snappy.parquet"
+        sink = pa.BufferOutputStream()
+        # As silver's files are: a reader of a few keys passes over most pages.
+        pq.write_table(
+            *(rows, sink), row_group_size=ROW_GROUP, write_page_index=True, max_rows_per_page=2_000
+        )
+        data = sink.getvalue()
+        write(unquote(new), data)
+        added = {
+            **{"path": new, "partitionValues": add.get("partitionValues") or {}},
+            **{"size": data.size, "modificationTime": now, "dataChange": rewritten.is_news},
+            "stats": statistics(pq.read_metadata(pa.BufferReader(data))),
+        }
+        said.append({"add": added})
+    return said
+
+
 def _info(commit: RowCommit, now: int) -> dict[str, Any]:
     counts = {
         "num_added_rows": commit.rows.num_rows,
@@ -319,6 +387,23 @@ def write_to_store(path: str, data: bytes) -> None:
     bucket, _, key = path.partition("://")[2].partition("/")
     # In parts, where one request would be too large.
     kept_s3_client().upload_fileobj(BytesIO(data), bucket, key)
+
+
+def listed_in_store(path: str) -> list[str]:
+    """Every object below a path of a store, by what its key has behind the path's."""
+    bucket, _, prefix = path.partition("://")[2].partition("/")
+    pages = kept_s3_client().get_paginator("list_objects_v2")
+    found = pages.paginate(Bucket=bucket, Prefix=f"{prefix}/")
+    return [
+        one["Key"].removeprefix(f"{prefix}/") for page in found for one in page.get("Contents", ())
+    ]
+
+
+def remove_from_store(path: str, names: Sequence[str]) -> None:
+    """Remove these objects below a path of a store."""
+    bucket, _, prefix = path.partition("://")[2].partition("/")
+    for name in names:
+        kept_s3_client().delete_object(Bucket=bucket, Key=f"{prefix}/{name}")
 
 
 def commit_to_store(path: str, lines: bytes, name: str) -> None:

@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "ui": "Open Dagster for your feeds, with the history of their runs.",
     "rebuild": "Make all of a feed's silver and gold again from bronze.",
     "demo": "Lay out sample drops, bring them to gold, and say what to try.",
+    "erase": "Erase a person: a key's rows, in every table, for good.",
     "epoch": "Declare or list where a source's positions start again.",
     "release": "List the deletes that wait, or let them act.",
     "notify": "Try the addresses that are told of failures.",

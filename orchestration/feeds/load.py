@@ -33,7 +33,13 @@ from orchestration.feeds.policies import (
     retention_from,
 )
 from orchestration.feeds.running import running_from, settings_from
-from orchestration.feeds.tables import check_table_name, csv_from, mask_key, table_from
+from orchestration.feeds.tables import (
+    check_table_name,
+    csv_from,
+    erasure_key,
+    mask_key,
+    table_from,
+)
 from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.yaml_files import FIRST, location_of, locations_in, read_yaml
 from transforms.errors import FeedFaults, FeedMisdeclared, TableNameCollision
@@ -219,6 +225,7 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
         range_deletes=declared.range_deletes,
         policies=policies_from(declared.schema_changes, Policies()),
         mask_key=mask_key(made["tables"].values()),
+        erasure_key=erasure_key(),
         **made,
     )
     if FORMATS[feed.format].declares != ("tables",):

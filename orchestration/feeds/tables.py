@@ -18,6 +18,7 @@ from transforms.column_types.nested import Nested
 from transforms.column_types.parts import check, leaves, type_at
 from transforms.column_types.ranges import ENDS, OutOfRange
 from transforms.column_types.registry import KNOWN_TYPES, canonical_type, column_type
+from transforms.feed.erasures import SECRET
 from transforms.feed.feed import USUAL_CSV, CsvDialect, Table
 from transforms.feed.masks import DROP, HASH, KINDS, SHORTEST_KEY, MaskKey, MaskKind
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
@@ -230,6 +231,12 @@ def mask_key(tables: Iterable[Table]) -> MaskKey | None:
     """The secret, where a table hashes; feeds without such a mask do not know it."""
     is_needed = any(HASH in table.masks.values() for table in tables)
     return MaskKey(_secret()) if is_needed else None
+
+
+def erasure_key() -> MaskKey | None:
+    """The secret by which erased keys are told, where there is one: `weir erase` and runs after it need it."""
+    secret = os.environ.get(SECRET, "").strip()
+    return MaskKey(secret) if secret else None
 
 
 def _secret() -> str:

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import ClassVar, TypeAlias
 
+from transforms.feed.erasures import Erasure
+
 SourceLocation: TypeAlias = tuple[str, str, int, int]
 """A record of bronze: its object, generation, line and byte offset."""
 
@@ -124,6 +126,7 @@ class Decisions:
     holds: tuple[Hold, ...] = ()
     dismissals: tuple[Dismissal, ...] = ()
     replacements: tuple[Replacement, ...] = ()
+    erasures: tuple[Erasure, ...] = ()
 
     def plus(self, others: Decisions) -> Decisions:
         """Both together; what stands in both was decided once."""
@@ -133,6 +136,7 @@ class Decisions:
             holds=tuple(dict.fromkeys((*self.holds, *others.holds))),
             dismissals=tuple(dict.fromkeys((*self.dismissals, *others.dismissals))),
             replacements=tuple(dict.fromkeys((*self.replacements, *others.replacements))),
+            erasures=tuple(dict.fromkeys((*self.erasures, *others.erasures))),
         )
 
     def held(self, table: str | None = None) -> list[Hold]:
@@ -180,7 +184,8 @@ class Decisions:
     def digest(self) -> str:
         """SHA-256 of what was decided, whoever decided it when.
 
-        Dismissals and holds are left out: no change of silver is another for them.
+        Dismissals and holds are left out: no change of silver is another for them. So are erasures, which take their
+        rows out of all tables when they are recorded.
         """
         meaning = {
             "epochs": [asdict(one) for one in sorted(self.epochs, key=_order)],

@@ -411,6 +411,7 @@ class Feed:
     says of built-in checks, by the rule's name; ``suites``: the expectations that it adds. ``running``: how it is run,
     which changes no row. ``mask_key``: the secret of the masks that hash; None where no table has one. ``schemas``:
     where messages' schemas are, which a decoder has to have as values; None where messages bring them.
+    ``erasure_key``: the secret by which erased keys are told; None where the environment has none.
     """
 
     name: str
@@ -443,6 +444,7 @@ class Feed:
     running: Running = field(default_factory=Running)
     mask_key: MaskKey | None = None
     schemas: Schemas | None = None
+    erasure_key: MaskKey | None = None
 
     @property
     def masks_columns(self) -> bool:
@@ -455,8 +457,8 @@ class Feed:
         return self.running.source is not None or self.running.health != HealthLimits()
 
     def without_secret(self) -> Feed:
-        """The same without the secret of its masks: for those who only read what was landed, wherever they are."""
-        return replace(self, mask_key=None)
+        """The same without its secrets: for those who only read what was landed, wherever they are."""
+        return replace(self, mask_key=None, erasure_key=None)
 
     @property
     def reads_topics(self) -> bool:

@@ -47,6 +47,10 @@ class MaskKey:
         """Equal for equal keys."""
         return hash(self.fingerprint())
 
+    def is_shorter_than(self, length: int) -> bool:
+        """Whether the secret has fewer characters."""
+        return len(self._secret.decode("utf-8", "surrogateescape")) < length
+
     def fingerprint(self) -> str:
         """A text that is the same for the same secret, from which the secret cannot be computed."""
         return hmac.digest(self._secret, _FINGERPRINT, "sha512").hex()

@@ -1,7 +1,7 @@
 """The accounting of a window: what became of every source event, per table.
 
-Source events = changes + control + duplicates + quarantined + held + too late, exactly. Derived changes (the delete
-half of a key change) are counted apart: they are no events.
+Source events = changes + control + duplicates + quarantined + held + too late + erased, exactly. Derived changes (the
+delete half of a key change) are counted apart: they are no events.
 """
 
 from __future__ import annotations
@@ -13,15 +13,21 @@ from typing import Any, Final, NamedTuple
 
 from transforms.silver import snapshots, trails
 from transforms.silver.change_kinds import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
-from transforms.silver.changes import DERIVED, KEY_CHANGE
+from transforms.silver.changes import DERIVED, ERASED, KEY_CHANGE
 from transforms.silver.snapshots import SnapshotKey, Stretches
 from transforms.silver.trails import Trails
 
-OUTCOMES: Final = ("changes", "control", "duplicates", "quarantined", "held", "too_late")
+OUTCOMES: Final = (
+    *("changes", "control", "duplicates", "quarantined", "held", "too_late"),
+    ERASED,
+)
 """What can become of a source event: these add up to ``events``."""
 
 DUPLICATE, QUARANTINED, TOO_LATE = "duplicates", "quarantined", "too_late"
 DERIVED_QUARANTINED: Final = "derived_quarantined"
+
+LANDED_AGAIN: Final = "erased_landed_again"
+"""What events of erased keys that bronze holds (again) are counted as among an account's warnings."""
 
 COUNTS: Final = ("records", "events", *OUTCOMES, "derived", DERIVED_QUARANTINED, "null_keys")
 """The counts of an account, by their columns' names."""
@@ -49,7 +55,7 @@ def counted_as(kept_as: str, derived: str | None, outcome: str | None) -> str | 
     if kept_as != DERIVED:
         return outcome
     # A derived row of a quarantined event is counted once; the old half of a key change goes with the new one.
-    is_counted = outcome != DUPLICATE and derived != KEY_CHANGE
+    is_counted = outcome not in (DUPLICATE, ERASED) and derived != KEY_CHANGE
     return DERIVED_QUARANTINED if is_counted else None
 
 

@@ -16,6 +16,9 @@ KEY_CHANGE: Final = "key_change"
 CHANGE, CONTROL_ROW, HELD, DERIVED = "changes", "control", "held", "derived"
 """How the accounting counts a row that silver keeps."""
 
+ERASED: Final = "erased"
+"""What a row is ``kept_as`` that stands for an event of an erased record, of which bronze holds nothing any more."""
+
 Key = tuple[str | None, ...]
 Texts = Mapping[str, str | None]
 

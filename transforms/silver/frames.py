@@ -17,7 +17,7 @@ from transforms.column_types.map_columns import IMAGE, NUMBERS, TEXTS, map_array
 from transforms.event import Transaction
 from transforms.fault import Fault
 from transforms.silver import duplicates, transactions
-from transforms.silver.changes import Row
+from transforms.silver.changes import ERASED, Row
 from transforms.silver.record_batches import BATCH_BYTES
 
 PENDING: Final = pa.schema([("group", pa.binary()), ("order", NUMBERS), ("blob", pa.binary())])
@@ -39,11 +39,12 @@ holds all of it, else empty. ``bundle`` has plain rows of one task; the other co
 """
 
 CHANGES, TO_QUARANTINE, ACCOUNT = "change", "quarantined", "account"
-COVERED, IN_BASE = "covered", "in base"
+COVERED, IN_BASE, OF_ERASED = "covered", "in base", ERASED
 """What a row of ``OUTPUT`` is: a row of silver, one of quarantine, or a part of the window's accounts.
 
 Or a change at or below its table's compaction watermark, of which it is still open whether the base has it
-(``COVERED``), and one that the base has (``IN_BASE``).
+(``COVERED``), and one that the base has (``IN_BASE``). Or an event of an erased key, without its key and values, where
+its transaction has to know of it (``OF_ERASED``).
 """
 
 _TRANSACTION = pa.struct(

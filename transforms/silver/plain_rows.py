@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from transforms.change import BEHIND_ALL_POINTS, IN_FILE, POINT
 from transforms.column_types.map_columns import IMAGE, TEXTS, maps
 from transforms.silver.changes import Key, Row
-from transforms.silver.frames import CHANGES, OUTPUT, ROWS, Shards
+from transforms.silver.frames import CHANGES, OUTPUT, ROWS, Shards, unpacked
 
 _OF_OUTPUT: Final = (
     *("window", "table", "source_table", "declared", "operation", "effect", "key", "before"),
@@ -91,6 +91,15 @@ def rows_of(plain: pa.RecordBatch) -> list[Row]:
         columns[one.name] = [*maps(column)] if pa.types.is_map(one.type) else column.to_pylist()
     cells = zip(*(columns[name] for name in _OF_OUTPUT), strict=True)
     return [Row(**dict(zip(_OF_OUTPUT, one, strict=True)), is_first=True) for one in cells]
+
+
+def rows_in(batch: pa.RecordBatch) -> list[Row]:
+    """All rows of a batch of ``ROWS``, those in bundles among them, in no order."""
+    is_bundle = batch["bundle"].is_valid()
+    found = unpacked(batch.filter(pc.invert(is_bundle)))
+    for plain in unbundled(batch["bundle"].filter(is_bundle)):
+        found += rows_of(plain)
+    return found
 
 
 def output_of(plain: pa.RecordBatch) -> pa.RecordBatch:

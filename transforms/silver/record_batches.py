@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from transforms.feed.erasures import is_erased
 from transforms.feed.feed import Feed
 from transforms.feed.paths import table_of_object
 from transforms.record import BronzeRecord
@@ -36,7 +37,7 @@ def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
         replaced = feed.decisions.replaced()
         for record in records:
             source_location = (record.object, record.generation, record.line, record.byte_offset)
-            if source_location in replaced:
+            if source_location in replaced and not is_erased(record.defect):
                 record.payload, record.defect = replaced[source_location].payload, None
     return records
 
@@ -59,14 +60,23 @@ def _column(batch: pa.RecordBatch, name: str) -> list[Any]:
     return values
 
 
-def bounded(feed: Feed, batches: Iterable[pa.RecordBatch]) -> Iterator[list[BronzeRecord]]:
-    """The records of batches of bronze, in lists of bounded size."""
+def bounded(
+    feed: Feed, batches: Iterable[pa.RecordBatch], erased: list[BronzeRecord] | None = None
+) -> Iterator[list[BronzeRecord]]:
+    """The records of batches of bronze, in lists of bounded size.
+
+    What is left of erased records is passed over, and added to ``erased`` for whoever counts it.
+    """
     for batch in batches:
         size = batch.nbytes
         pieces = max(1, -(-size // BATCH_BYTES))
         step = max(1, -(-batch.num_rows // pieces))
         for start in range(0, batch.num_rows, step):
             records = records_of(feed, batch.slice(start, step))
+            if any(is_erased(one.defect) for one in records):
+                if erased is not None:
+                    erased += [one for one in records if is_erased(one.defect)]
+                records = [one for one in records if not is_erased(one.defect)]
             if records:
                 yield records
 

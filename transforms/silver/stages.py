@@ -21,25 +21,29 @@ from numpy.typing import NDArray
 from transforms.change import CONTROL
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.errors import WeirError
-from transforms.event import Event, Pending
+from transforms.event import Event, Pending, Transaction
+from transforms.feed.erasures import ErasedKeys, erased_keys, erased_record, hashed_event
 from transforms.feed.feed import Feed
+from transforms.feed.masks import MaskKey
 from transforms.record import BronzeRecord
 from transforms.silver import duplicates, faults, snapshots, transactions
 from transforms.silver.accounting import (
     DUPLICATE,
+    LANDED_AGAIN,
     QUARANTINED,
     TOO_LATE,
     AccountKey,
     Accounts,
     counted_as,
 )
-from transforms.silver.changes import CHANGE, KEY_CHANGE, Row
+from transforms.silver.changes import CHANGE, ERASED, KEY_CHANGE, Row
 from transforms.silver.conform import Conform, Conformer
 from transforms.silver.frames import (
     ACCOUNT,
     CHANGES,
     COVERED,
     IN_BASE,
+    OF_ERASED,
     OUTPUT,
     PENDING,
     ROWS,
@@ -99,7 +103,8 @@ class DecodeRows:
         read = None if source.shapes is None else source.shapes(feed)
         shaped = ShapedRows(read, decode, conform, self.shards)
         with with_clear_errors(feed):
-            for records in bounded(feed, batches):
+            erased: list[BronzeRecord] = []
+            for records in bounded(feed, batches, erased):
                 collected = snapshots.Collected()
                 with naming_record(reading_of(feed, records[0])):
                     made, rest = shaped(records, collected)
@@ -108,6 +113,50 @@ class DecodeRows:
                 rows += collected.rows(records[0])
                 with naming_record(reading_of(feed, records[0])):
                     yield from row_batches(rows, self.shards)
+            yield from row_batches(_rows_of_erased(erased), self.shards)
+
+
+class SourceLocation(NamedTuple):
+    """Which record of which object a row is from."""
+
+    object: str
+    generation: str
+    line: int
+    byte_offset: int
+
+
+def _rows_of_erased(records: Iterable[BronzeRecord]) -> Iterator[Row]:
+    """A row for each event of erased records: for the accounts, and for the transactions that they were part of."""
+    for record in records:
+        known = erased_record(record.defect or "")
+        place = SourceLocation(record.object, record.generation, record.line, record.byte_offset)
+        for source_table, declared, facts in known.stretches:
+            yield Row(
+                *(record.window, known.table, source_table, declared),
+                **place._asdict(),
+                derived=snapshots.STRETCH,
+                kept_as=snapshots.STRETCH,
+                facts=facts,
+            )
+        others = [None] * max(0, max(1, known.events) - len(known.of_transactions))
+        for ordinal, event in enumerate([*known.of_transactions, *others]):
+            row = Row(
+                window=record.window,
+                table=known.table,
+                source_table=known.table,
+                declared=None,
+                **place._asdict(),
+                ordinal=ordinal,
+                kept_as=ERASED,
+                is_first=ordinal == 0,
+            )
+            if event is not None:
+                row.event_id, row.effect = event.event_id, event.effect
+                row.log_position, row.dedup_prefix = event.log_position, len(event.log_position)
+                name, expected, has_begin = event.transaction
+                row.transaction = Transaction(name, expected, bool(has_begin))
+                row.event_at = event.event_at
+            yield row
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +401,9 @@ class Classify:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
-        seen = _Seen(self.compaction_watermarks, self.arrives_by)
+        erased = erased_keys(self.feed.name, self.feed.decisions.erasures, self.feed.erasure_key)
+        of_erased = None if erased is None else (erased, cast("MaskKey", self.feed.erasure_key))
+        seen = _Seen(self.compaction_watermarks, self.arrives_by, of_erased)
         with with_clear_errors(self.feed):
             for plain, others in in_steps(batches, self.sort):
                 if plain is None:
@@ -368,18 +419,22 @@ class _Seen:
     """What is remembered of the rows before: which events there were, what the last one said, and where they stood."""
 
     def __init__(
-        self, compaction_watermarks: Mapping[str, CompactionWatermark], arrives_by: str | None
+        self,
+        compaction_watermarks: Mapping[str, CompactionWatermark],
+        arrives_by: str | None,
+        of_erased: tuple[ErasedKeys, MaskKey] | None = None,
     ) -> None:
         self.accounts = Accounts()
         self.trails = _SeenTrails(self.accounts, arrives_by)
         self._compaction_watermarks, self._arrives_by = compaction_watermarks, arrives_by
+        self._of_erased = of_erased
         self._deliveries, self._conflicts = duplicates.Deliveries(), duplicates.Conflicts()
 
     def may_meet_another(
         self, plain: pa.RecordBatch, others: pa.RecordBatch | None
     ) -> NDArray[np.bool_]:
-        """``plain_rows.may_meet_another``; where the order of arrival counts, all have to be looked at."""
-        if self._arrives_by is not None:
+        """``plain_rows.may_meet_another``; all are looked at where the order of arrival counts, or keys are erased."""
+        if self._arrives_by is not None or self._of_erased is not None:
             return np.ones(plain.num_rows, np.bool_)
         return may_meet_another(plain, others)
 
@@ -392,6 +447,14 @@ class _Seen:
         if row.kept_as == snapshots.STRETCH:
             accounts.of[_key(row)].note_stretches(*snapshots.read(row.facts or ""))
             return None
+        if row.kept_as == ERASED:
+            return self._erased(row, is_open=is_open)
+        if self._of_erased is not None:
+            erased, secret = self._of_erased
+            if erased.has(row.table, row.key, row.stream, row.log_position, row.event_at):
+                accounts.of[_key(row)].warnings[LANDED_AGAIN] += row.derived is None
+                row.event_id = hashed_event(secret, row.event_id or "")
+                return self._erased(row, is_open=is_open)
         if row.fault is not None:
             count_row(accounts, row, QUARANTINED)
             return TO_QUARANTINE
@@ -414,6 +477,16 @@ class _Seen:
         if row.transaction is not None and is_open:
             accounts.open_events += 1
         return CHANGES
+
+    def _erased(self, row: Row, *, is_open: bool) -> str | None:
+        """Count a row of an erased key. Only its transaction may have to know that there was one."""
+        count_row(self.accounts, row, ERASED)
+        if row.transaction is None or row.fault is not None or not is_open:
+            return None
+        row.key = row.moved_from = row.scope = row.payload = row.facts = None
+        row.before, row.after, row.attribute_ops = {}, {}, {}
+        self.accounts.open_events += 1
+        return OF_ERASED
 
 
 class _SeenTrails:

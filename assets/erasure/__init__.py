@@ -1,0 +1,1 @@
+"""Erasing a person's rows: found in bronze, planned, taken out of every table with their older versions, certified."""

@@ -1,0 +1,126 @@
+"""Erasing a key from a feed's tables: looked for, planned, carried out; or gone on with where that was interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from assets.control import decisions
+from assets.control.progress import DECLARATION
+from assets.erasure import record, search, steps
+from assets.erasure.record import Plan, Progress
+from assets.erasure.search import KeyToErase
+from assets.storage.lake import Lake, Layer
+from transforms.change import Key
+from transforms.errors import ErasureRefused, GoldBehind
+from transforms.feed.digest import table_digest
+from transforms.feed.erasures import SECRET, hashed_key
+from transforms.feed.feed import Feed
+from transforms.feed.masks import SHORTEST_KEY
+
+Signed = tuple[str, str]
+"""Who decided an erasure, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Who is told of an erasure: ``is_wanted`` is asked once it is known what would go, ``say`` told each step."""
+
+    is_wanted: Callable[[Plan], bool] = lambda _: True
+    say: Callable[[str], None] = lambda _: None
+
+
+NOBODY: Final = Told()
+
+
+def erase(
+    lake: Lake, feed: Feed, what: KeyToErase, signed: Signed, told: Told = NOBODY
+) -> Progress:
+    """Erase a key from one gold table and all that it is made of.
+
+    Raises:
+        ErasureRefused: it cannot be erased so; nothing was changed.
+        GoldBehind: the table was made by another declaration.
+        TableBusy: a run writes tables of the feed.
+    """
+    _refuse(feed, what)
+    feed = decisions.with_recorded(lake, feed)
+    decisions.refuse_unknown_secret(feed)
+    progress = interrupted(lake, feed, what.name, what.key)
+    if progress is None:
+        _refuse_behind(lake, feed, what)
+        plan = record.planned(feed, what, search.found_in_bronze(lake, feed, what), signed)
+        if not told.is_wanted(plan):
+            return Progress(plan, {}, None)
+        progress = _begun(lake, feed, plan)
+    return _finished(lake, feed, progress, told)
+
+
+def erase_again(lake: Lake, feed: Feed, signed: Signed, told: Told = NOBODY) -> Progress | None:
+    """Go on with erasures that were interrupted, and take out of bronze what landed again; None where nothing did."""
+    refuse_without_secret(feed)
+    search.refuse_format(feed)
+    feed = decisions.with_recorded(lake, feed)
+    decisions.refuse_unknown_secret(feed)
+    for one in record.recorded(lake, feed):
+        if one.finished_at is None:
+            _finished(lake, feed, one, told)
+    feed = decisions.with_recorded(lake, feed)
+    found = search.landed_again(lake, feed) if feed.decisions.erasures else ()
+    if not found:
+        return None
+    progress = _begun(lake, feed, record.planned_again(feed, found, signed))
+    return _finished(lake, feed, progress, told)
+
+
+def interrupted(lake: Lake, feed: Feed, table: str, key: Key) -> Progress | None:
+    """The erasure of this key that was begun and is not finished."""
+    assert feed.erasure_key is not None  # the caller has refused a feed without it
+    own = hashed_key(feed.erasure_key, feed.name, table, key)
+    found = (
+        one
+        for one in record.recorded(lake, feed)
+        if one.finished_at is None and one.plan.table == table and own in one.plan.hashes
+    )
+    return next(found, None)
+
+
+def _begun(lake: Lake, feed: Feed, plan: Plan) -> Progress:
+    record.note(lake, feed, plan.id, record.PLANNED, plan)
+    return Progress(plan, {}, None)
+
+
+def _finished(lake: Lake, feed: Feed, progress: Progress, told: Told) -> Progress:
+    for step in steps.carry_out(lake, feed, progress):
+        told.say(step)
+    return next(one for one in record.recorded(lake, feed) if one.plan.id == progress.plan.id)
+
+
+def _refuse(feed: Feed, what: KeyToErase) -> None:
+    refuse_without_secret(feed)
+    search.refuse_format(feed)
+    if not what.table.key:
+        raise ErasureRefused(
+            feed.name,
+            f"table {what.name} has no key, so that equal rows of two people are one",
+            "Declare its key in the feed file, if it has one.",
+        )
+
+
+def _refuse_behind(lake: Lake, feed: Feed, what: KeyToErase) -> None:
+    """Raise where gold was made by another declaration, and may know its rows by other keys."""
+    gold = lake.in_process_table(Layer.GOLD, feed.name, what.name)
+    if gold.exists and gold.properties.get(DECLARATION) != table_digest(feed, what.table):
+        raise GoldBehind(feed.name, what.name)
+
+
+def refuse_without_secret(feed: Feed) -> None:
+    """Raise where no secret is at hand, or one that can be found by trying."""
+    if feed.erasure_key is None or feed.erasure_key.is_shorter_than(SHORTEST_KEY):
+        found = "is not set" if feed.erasure_key is None else "is shorter"
+        raise ErasureRefused(
+            feed.name,
+            f"an erased key is remembered by a keyed hash, and its secret, {SECRET}, {found}",
+            f"Set it to a text of at least {SHORTEST_KEY} characters, and keep it: every later run needs it.",
+        )

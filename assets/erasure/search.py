@@ -1,0 +1,206 @@
+"""What bronze holds of a key: found by decoding all of it, for bytes alone do not say which record is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from assets.columns import layers
+from assets.executors.executor import Executor
+from assets.executors.in_process import InProcess
+from assets.executors.spark import InSpark
+from assets.executors.spark_errors import raise_clearly
+from assets.quarantine.records import maybe_among, source_location_of
+from assets.silver import classify
+from assets.silver.plan import BronzeFiles
+from assets.storage.lake import Lake, Layer
+from transforms.change import Key
+from transforms.errors import ErasureRefused
+from transforms.feed.decisions import SourceLocation
+from transforms.feed.erasures import Position, hashed_key
+from transforms.feed.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.silver.erasing import (
+    OF_KEY,
+    REACHED,
+    UNREADABLE,
+    FindRecords,
+    Judged,
+    Wanted,
+    judged,
+    linked_keys,
+)
+from transforms.silver.stages import Surveyed
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRecord:
+    """A record of bronze that is to go, and what is to be left of it."""
+
+    window: str
+    source_location: SourceLocation
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What bronze holds of a key.
+
+    ``keys``: the key, and those that key changes link with it. ``records``: those that hold an event of one of them.
+    ``unreadable``: those that nobody can read and that hold the key's text. ``reached``: the newest position of each
+    stream of the table.
+    """
+
+    keys: frozenset[Key]
+    records: Sequence[FoundRecord]
+    unreadable: Sequence[FoundRecord]
+    reached: Mapping[str, Position]
+
+
+def refuse_format(feed: Feed) -> None:
+    """Raise where the feed's format has records that cannot be taken out one by one.
+
+    Raises:
+        ErasureRefused: what a record means depends on its neighbours, or a delete in it reaches other streams.
+    """
+    source = FORMATS[feed.format]
+    if source.resolver or source.needs_whole_objects or source.crosses_streams:
+        raise ErasureRefused(
+            feed.name,
+            f"what a record of the format {feed.format} means depends on the records around it, so that none can be"
+            " taken out by itself",
+            "Erase the person in the source, let a new export land, and make a new warehouse of it.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KeyToErase:
+    """A ``key`` (canonical texts) of a gold table (``name``), whose declared table is ``table``.
+
+    ``linked``: whether the keys that key changes link with it are meant, too. ``unreadable``: whether records are that
+    nobody can read and that hold its text.
+    """
+
+    table: Table
+    name: str
+    key: Key
+    linked: bool = False
+    unreadable: bool = False
+
+
+def found_in_bronze(lake: Lake, feed: Feed, what: KeyToErase) -> Found:
+    """What bronze holds of a key; ``feed``: with its recorded decisions.
+
+    Raises:
+        ErasureRefused: key changes link others with it, and they are not meant; or a record holds rows of others, too.
+    """
+    assert feed.erasure_key is not None  # whoever asks has refused a feed without it
+    secret, keys, table = feed.erasure_key, {what.key}, what.name
+    texts = tuple(one for one in what.key if one is not None)
+    while True:
+        hashes = frozenset(hashed_key(secret, feed.name, table, one) for one in keys)
+        wanted = Wanted(table, hashes, texts)
+        searched = _searched(lake, feed, wanted)
+        rows = searched.rows
+        links = [
+            (tuple(row["moved_from"]), tuple(row["key"]))
+            for row in rows
+            if row["moved_from"] is not None and row["key"] is not None
+        ]
+        more = linked_keys(keys, links)
+        if more == keys:
+            break
+        if not what.linked:
+            named = "; ".join(", ".join(map(str, one)) for one in sorted(more - keys, key=str)[:5])
+            raise ErasureRefused(
+                feed.name,
+                f"the source has changed this key, so that it is linked with {len(more) - len(keys)} more ({named}),"
+                " and their events are in the same records",
+                "`--linked` erases all of them.",
+            )
+        keys = more
+    reached: dict[str, Position] = {}
+    for row in rows:
+        if row["what"] == REACHED:
+            position = tuple(row["log_position"])
+            reached[row["stream"]] = max(position, reached.get(row["stream"], position))
+    return Found(
+        frozenset(keys),
+        _judged(lake, wanted, searched, OF_KEY),
+        _judged(lake, wanted, searched, UNREADABLE),
+        reached,
+    )
+
+
+def landed_again(lake: Lake, feed: Feed) -> Sequence[FoundRecord]:
+    """The records of bronze that erasures of the feed reach: they landed (again) after these."""
+    wanted = Wanted()
+    return _judged(lake, wanted, _searched(lake, feed, wanted), OF_KEY)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """The rows of ``FOUND``; ``feed``, ``surveyed``: what records were decoded with."""
+
+    rows: list[dict[str, Any]]
+    feed: Feed
+    surveyed: Surveyed
+
+
+def _searched(lake: Lake, feed: Feed, wanted: Wanted) -> _Searched:
+    """What is found in all of bronze, by whichever executor fits."""
+    table, source = lake.in_process_table(Layer.BRONZE, feed.name), FORMATS[feed.format]
+    files = BronzeFiles.of(lake, feed, sorted(table.windows))
+    choice = lake.choice
+
+    def by(run: Executor[Any], bronze: Any) -> _Searched:
+        known = classify.with_schemas(lake, run, feed, bronze)
+        surveyed = classify.facts_of_windows(run, known, bronze)
+        rows = run.collected(run.staged(bronze, FindRecords(known, source, wanted, surveyed)))
+        return _Searched(rows.to_pylist(), known, surveyed)
+
+    with raise_clearly():
+        if choice.decodes_in_process(files.size) and choice.decodes_in_process(
+            files.payload_bytes()
+        ):
+            return by(InProcess(), pa.Table.from_batches(files.batches(), layers.Bronze.schema))
+        return by(InSpark(lake.spark_planned_once, feed), files.frame(lake.spark_planned_once))
+
+
+def _judged(lake: Lake, wanted: Wanted, searched: _Searched, what: str) -> list[FoundRecord]:
+    """The records that were found as ``what``, each looked at once more by itself."""
+    feed = searched.feed
+    asked = {
+        source_location_of(row): str(row["window"]) for row in searched.rows if row["what"] == what
+    }
+    records: list[FoundRecord] = []
+    if not asked:
+        return records
+    windows = {"window": {*asked.values()}}
+    for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(None, windows):
+        for batch in _each_of(rows, asked.keys()):
+            one = judged(feed, FORMATS[feed.format], wanted, searched.surveyed, batch)
+            place = source_location_of(batch.select(_PLACE).to_pylist()[0])
+            if one.others:
+                raise ErasureRefused(
+                    feed.name,
+                    f"{place[0]}, line {place[2]}, is one record that holds events of other rows, too (of"
+                    f" {', '.join(sorted({*one.others}))}), and Weir takes records out of bronze whole",
+                    "Erase the person in the source, let a new export land, and make a new warehouse of it.",
+                )
+            records.append(FoundRecord(asked[place], place, one))
+    return records
+
+
+_PLACE = ["object", "generation", "line", "byte_offset"]
+
+
+def _each_of(rows: pa.Table, asked: Collection[SourceLocation]) -> Iterable[pa.RecordBatch]:
+    """Each of these records of bronze as a batch of its own."""
+    some = maybe_among(rows, asked)
+    for at, row in enumerate(some.select(_PLACE).to_pylist()):
+        if source_location_of(row) in asked:
+            yield from some.slice(at, 1).combine_chunks().to_batches()

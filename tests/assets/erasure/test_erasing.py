@@ -1,0 +1,340 @@
+"""An erased person is nowhere in the warehouse, comes back with nothing old, and may come back with something new."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from assets.bronze.checks import operation_gaps
+from assets.control import decisions
+from assets.erasure import record
+from assets.erasure.erase import erase, erase_again
+from assets.erasure.search import KeyToErase
+from assets.maintenance import compaction
+from assets.storage.in_process_table import InProcessTable
+from assets.storage.lake import Lake, Layer
+from orchestration.cli import rebuild, verify
+from orchestration.resources import lake_of
+from orchestration.runs import planning
+from tests.assets.erasure.warehouse_bytes import layers_with
+from tests.support.pet_feed import bring, change, drop, lay
+from transforms.errors import DecisionRefused, ErasureRefused
+from transforms.feed.feed import CheckSetting, Feed, Retention, Table
+from transforms.feed.masks import MaskKey
+
+PEOPLE = Table(
+    "people",
+    ("id",),
+    {"id": "string", "name": "string", "age": "int"},
+    ("id", "name", "age"),
+    history=True,
+)
+KEY, NAME, OLDER, UNFIT = "pk-7731-zeta", "Quillfeather", "Quillmarsh", "ninety-and-eleven"
+PLANTED = (KEY, NAME, OLDER, UNFIT)
+WINDOWS = ["2025-11-20T03", "2025-11-20T04", "2025-11-20T05"]
+SECRET = MaskKey("a secret of the tests' own")
+
+
+def person(op: str, at: int, key: str, *names: str, age: str = "30") -> str:
+    """A change of a person: an insert with one name, an update from one to another, a delete with one."""
+    images = [{"id": key, "name": name, "age": age} for name in names]
+    before = images[0] if op in ("U", "D") else None
+    after = images[-1] if op in ("I", "U") else None
+    return change(op, at, before, after, table="people")
+
+
+def a_feed(folder: Path) -> Feed:
+    return Feed("zoo", "arcion_s3_json", str(folder), tables={"people": PEOPLE}, erasure_key=SECRET)
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    monkeypatch.setenv("WEIR_EXECUTOR", "in-process")
+    monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
+    return lake_of(str(tmp_path / "warehouse"))
+
+
+def lay_all(folder: Path, *, with_her: bool = True) -> None:
+    """Three windows of people; one is to be erased: she changes, is deleted, comes again, and once does not fit."""
+
+    def kept(*records: tuple[str, str]) -> bytes:
+        return drop(*(text for whose, text in records if with_her or whose != "hers"))
+
+    lay(
+        folder,
+        "2025-11-20/03/a.json",
+        kept(
+            ("", person("I", 10, "pk-1", "Ada")),
+            ("hers", person("I", 11, KEY, OLDER)),
+            ("", person("I", 12, "pk-9", "Bea")),
+        ),
+    )
+    lay(
+        folder,
+        "2025-11-20/04/b.json",
+        kept(
+            ("hers", person("U", 20, KEY, OLDER, NAME)),
+            ("hers", person("D", 21, KEY, NAME)),
+            ("", person("U", 22, "pk-1", "Ada", "Adele")),
+        ),
+    )
+    lay(
+        folder,
+        "2025-11-20/05/c.json",
+        kept(
+            ("hers", person("I", 30, KEY, NAME)),
+            ("hers", person("U", 31, KEY, NAME, NAME, age=UNFIT)),
+            ("", person("D", 32, "pk-9", "Bea")),
+        ),
+    )
+
+
+def brought(lake: Lake, feed: Feed) -> None:
+    """All windows, one after the other, so that tables have older versions and tombstones."""
+    for window in WINDOWS:
+        bring(lake, feed, [window])
+
+
+def gold(lake: Lake, feed: Feed, name: str = "people") -> list[dict[str, object]]:
+    rows = lake.in_process_table(Layer.GOLD, feed.name, name).rows()
+    return sorted(rows, key=str)
+
+
+def erased(lake: Lake, feed: Feed) -> record.Progress:
+    table = feed.tables["people"]
+    return erase(lake, feed, KeyToErase(table, "people", (KEY,)), ("ann", "she asked for it"))
+
+
+def names_of(lake: Lake, feed: Feed) -> dict[object, object]:
+    return {row["id"]: row["name"] for row in gold(lake, feed)}
+
+
+def violations(lake: Lake, feed: Feed, *windows: str) -> dict[str, int]:
+    """What a run of these windows, or of those that are due, finds."""
+    made = bring(lake, feed, windows or None)[1]
+    return {name: count for name, count in made.violations.items() if count}
+
+
+def test_nothing_of_an_erased_person_is_left_in_any_byte(lake: Lake, folder: Path) -> None:
+    feed, warehouse = a_feed(folder), Path(lake.warehouse)
+    lay_all(folder)
+    brought(lake, feed)
+    before = layers_with(warehouse, PLANTED)
+    everywhere = {KEY, NAME, OLDER}
+    assert before == {
+        **{"bronze": {*PLANTED}, "silver": everywhere, "gold": everywhere},
+        "quarantine": {KEY, NAME, UNFIT},
+    }
+    done = erased(lake, feed)
+    assert done.finished_at is not None
+    assert layers_with(warehouse, PLANTED) == {}
+    assert names_of(lake, feed) == {"pk-1": "Adele"}
+    for name in ("people__tombstones", "people__history"):
+        assert {row["id"] for row in gold(lake, feed, name)} <= {"pk-1", "pk-9"}
+    rows = {one.table: one.rows for one in done.steps.values() if one is not None}
+    assert rows["bronze.zoo"] == 5
+    assert (rows["silver.zoo"], rows["quarantine.zoo"]) == (4, 1)
+    assert (rows["gold.zoo.people"], rows["gold.zoo.people__history"]) == (1, 3)
+
+
+def test_the_accounts_stay_exact_and_say_how_many_were_erased(lake: Lake, folder: Path) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    erased(lake, feed)
+    assert planning.due(lake, feed).windows == []
+    accounts = lake.in_process_table(Layer.ACCOUNTING, "zoo").rows()
+    counted = [sum(row[name] for row in accounts) for name in ("records", "events", "erased")]
+    assert counted == [9, 9, 5]
+    assert violations(lake, feed, *WINDOWS) == {}
+
+
+def test_what_was_erased_does_not_come_back_and_what_is_new_does(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    erased(lake, feed)
+    assert rebuild.rebuild_in(lake, feed) == 0
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    # The same files again, under other names.
+    for name in ("03/a", "04/b", "05/c"):
+        data = (folder / f"2025-11-20/{name}.json").read_bytes()
+        lay(folder, f"2025-11-20/{name}-again.json", data)
+    found = violations(lake, feed)
+    assert found.pop("no_erased_key_lands_again") == 5
+    assert found.keys() == {"no_event_twice"}
+    assert names_of(lake, feed) == {"pk-1": "Adele"}
+    assert layers_with(Path(lake.warehouse), PLANTED).keys() == {"bronze"}
+    again = erase_again(lake, feed, ("ann", "it landed again"))
+    assert again is not None
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert "no_erased_key_lands_again" not in violations(lake, feed, *WINDOWS)
+    assert erase_again(lake, feed, ("ann", "once more")) is None
+    # She comes back by herself.
+    lay(folder, "2025-11-20/06/d.json", drop(person("I", 40, KEY, "Newname")))
+    assert violations(lake, feed) == {}
+    assert names_of(lake, feed) == {"pk-1": "Adele", KEY: "Newname"}
+    assert [row["name"] for row in gold(lake, feed, "people__history") if row["id"] == KEY] == [
+        "Newname"
+    ]
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0
+
+
+def test_an_erasure_that_is_lifted_lets_old_events_through(lake: Lake, folder: Path) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    erased(lake, feed)
+    (one,) = decisions.with_recorded(lake, feed).decisions.erasures
+    lifted = replace(one, lifted=True)
+    signed = decisions.Signature(datetime.now(UTC), "ann", "a mistake")
+    decisions.erase(lake, feed, [lifted], signed)
+    lay(folder, "2025-11-20/05/again.json", drop(person("I", 30, KEY, NAME)))
+    assert violations(lake, feed) == {}
+    assert names_of(lake, feed) == {"pk-1": "Adele", KEY: NAME}
+
+
+class Stopped(Exception):
+    """The process dies here."""
+
+
+def test_an_erasure_that_dies_at_every_step_ends_as_any_other(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    died: set[str] = set()
+    noted, forgotten = record.note, InProcessTable.forget_versions
+
+    def die_once(where: str) -> None:
+        if where not in died:
+            died.add(where)
+            raise Stopped(where)
+
+    def note(lake: Lake, feed: Feed, erasure: str, step: str, meaning: object) -> None:
+        die_once(f"before {step}")
+        noted(lake, feed, erasure, step, meaning)
+        die_once(f"after {step}")
+
+    def forget(self: InProcessTable) -> int:
+        die_once(f"versions of {self.name}")
+        return forgotten(self)
+
+    monkeypatch.setattr(record, "note", note)
+    monkeypatch.setattr(InProcessTable, "forget_versions", forget)
+    for _ in range(200):
+        try:
+            erased(lake, feed)
+            break
+        except Stopped:
+            continue
+    assert {
+        "before planned",
+        "after decided",
+        "before derived",
+        "versions of gold.zoo.people",
+    } < died
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert names_of(lake, feed) == {"pk-1": "Adele"}
+    assert violations(lake, feed, *WINDOWS) == {}
+    # The last death came when all was done, and the same command once more found nothing left.
+    first, second = record.recorded(lake, feed)
+    assert first.finished_at is not None and second.finished_at is not None
+    rows = {one.table: one.rows for one in first.steps.values() if one is not None}
+    assert (rows["bronze.zoo"], rows["silver.zoo"], rows["gold.zoo.people"]) == (5, 4, 1)
+    assert second.plan.records == ()
+
+
+def test_compacted_history_forgets_her_too(lake: Lake, folder: Path) -> None:
+    kept = Retention(timedelta(hours=1), dismissed=(*WINDOWS,))
+    feed = replace(a_feed(folder), retention=kept)
+    lay_all(folder)
+    lay(folder, "2025-11-20/09/d.json", drop(person("U", 50, "pk-1", "Adele", "Ada")))
+    brought(lake, feed)
+    bring(lake, feed)
+    assert [*compaction.compact_feed(lake, feed, {"people": PEOPLE}, dry_run=False)]
+    assert {KEY, NAME} <= layers_with(Path(lake.warehouse), PLANTED)["base"]
+    compacted = lake.in_process_table(Layer.COMPACTED, "zoo").count()
+    erased(lake, feed)
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert lake.in_process_table(Layer.COMPACTED, "zoo").count() == compacted - 4
+    assert violations(lake, feed, *WINDOWS).keys() == {"no_event_twice"}
+    assert names_of(lake, feed) == {"pk-1": "Ada"}
+
+
+def test_keys_that_the_source_changed_go_together_or_not_at_all(lake: Lake, folder: Path) -> None:
+    feed = a_feed(folder)
+    moved = change(
+        *("U", 40, {"id": KEY, "name": NAME, "age": "30"}, {"id": "pk-88-eta", "name": NAME}),
+        table="people",
+    )
+    lay(folder, "2025-11-20/03/a.json", drop(person("I", 10, KEY, NAME), moved))
+    bring(lake, feed)
+    before = lake.in_process_table(Layer.BRONZE, "zoo").version
+    with pytest.raises(ErasureRefused, match=r"linked with 1 more \(pk-88-eta\)"):
+        erased(lake, feed)
+    assert lake.in_process_table(Layer.BRONZE, "zoo").version == before
+    what = KeyToErase(PEOPLE, "people", ("pk-88-eta",), linked=True)
+    erase(lake, feed, what, ("ann", "both"))
+    assert layers_with(Path(lake.warehouse), (*PLANTED, "pk-88-eta")) == {}
+    assert names_of(lake, feed) == {}
+
+
+def test_without_its_secret_nothing_is_derived_any_more(lake: Lake, folder: Path) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    with pytest.raises(ErasureRefused, match="WEIR_ERASURE_KEY, is not set"):
+        erased(lake, replace(feed, erasure_key=None))
+    with pytest.raises(ErasureRefused, match="is shorter"):
+        erased(lake, replace(feed, erasure_key=MaskKey("short")))
+    erased(lake, feed)
+    for other in (None, MaskKey("another secret of the tests")):
+        with pytest.raises(DecisionRefused, match="without their secret nobody can tell"):
+            bring(lake, replace(feed, erasure_key=other), WINDOWS)
+
+
+def test_what_cannot_be_read_is_told_of_and_goes_if_it_is_wanted(lake: Lake, folder: Path) -> None:
+    feed = a_feed(folder)
+    broken = '{"opType": "I", "after": {"id": "' + KEY + '", "name": "Quillfeather'
+    lay(folder, "2025-11-20/03/a.json", drop(person("I", 10, "pk-1", "Ada"), broken))
+    bring(lake, feed)
+    assert erased(lake, feed).plan.left == 1
+    assert layers_with(Path(lake.warehouse), PLANTED).keys() == {"bronze", "quarantine"}
+    what = KeyToErase(PEOPLE, "people", (KEY,), unreadable=True)
+    erase(lake, feed, what, ("ann", "all"))
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+
+
+def test_records_that_others_are_in_and_tables_without_a_key_are_refused(
+    lake: Lake, folder: Path
+) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    keyless = replace(PEOPLE, key=())
+    with pytest.raises(ErasureRefused, match="has no key"):
+        erase(lake, feed, KeyToErase(keyless, "people", (KEY,)), ("ann", "she asked"))
+    with pytest.raises(ErasureRefused, match="depends on the records around it"):
+        erased(lake, replace(feed, format="dgraph"))
+
+
+def test_an_erased_record_is_no_gap_in_its_sources_running_totals(lake: Lake, folder: Path) -> None:
+    feed = replace(a_feed(folder), checks={"operation_counts_have_no_gap": CheckSetting()})
+    records = []
+    for total, key in enumerate(("pk-1", KEY, "pk-9"), start=1):
+        totals = {"insertCount": total, "updateCount": 0, "deleteCount": 0, "replaceCount": 0}
+        record_ = json.loads(person("I", total, key, NAME if key == KEY else "Ada"))
+        records.append(json.dumps(record_ | {"operationcount": json.dumps(totals)}))
+    lay(folder, "2025-11-20/03/a.json", drop(*records))
+    bring(lake, feed)
+    erased(lake, feed)
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert operation_gaps(lake, feed, WINDOWS) == []

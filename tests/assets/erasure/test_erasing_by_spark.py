@@ -1,0 +1,51 @@
+"""What Spark has written is erased, too: its checkpoints and checksums, marks of deleted rows, a change data feed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from assets.executors.choice import SPARK
+from assets.storage.lake import Lake, Layer
+from tests.assets.erasure.test_erasing import (
+    KEY,
+    NAME,
+    PEOPLE,
+    PLANTED,
+    WINDOWS,
+    a_feed,
+    erased,
+    lay_all,
+    person,
+    violations,
+)
+from tests.assets.erasure.warehouse_bytes import layers_with
+from tests.support.pet_feed import bring, drop, lay
+from transforms.feed.feed import Feed
+
+
+def people_of(lake: Lake, feed: Feed) -> dict[str, str]:
+    """Gold's people by id, as Spark reads them."""
+    rows = lake.table(Layer.GOLD, feed.name, "people").read().collect()
+    return {row["id"]: row["name"] for row in rows}
+
+
+def test_what_spark_has_written_is_erased_and_spark_goes_on(lake: Lake, folder: Path) -> None:
+    lake = lake.by(SPARK)
+    people = replace(PEOPLE, change_feed=True)
+    feed = replace(a_feed(folder), tables={"people": people})
+    lay_all(folder)
+    # In two runs, so that the second marks rows of the first as deleted.
+    bring(lake, feed, WINDOWS[:2])
+    bring(lake, feed, WINDOWS[2:])
+    gold = Path(lake.warehouse, "gold/zoo/people")
+    assert [*gold.glob("_change_data/*")] and [*gold.glob("_delta_log/*.crc")]
+    assert {KEY, NAME} <= layers_with(Path(lake.warehouse), PLANTED)["gold"]
+    assert people_of(lake, feed) == {"pk-1": "Adele", KEY: NAME}
+
+    erased(lake, feed)
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert people_of(lake, feed) == {"pk-1": "Adele"}
+    lay(folder, "2025-11-20/06/d.json", drop(person("I", 40, KEY, "Newname")))
+    assert violations(lake, feed) == {}
+    assert people_of(lake, feed) == {"pk-1": "Adele", KEY: "Newname"}

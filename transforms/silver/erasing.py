@@ -1,0 +1,225 @@
+"""Which records of bronze are to be erased: those of which an event is of the key, told as silver would take them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from transforms.change import Key
+from transforms.column_types.map_columns import NUMBERS, TEXTS
+from transforms.feed.erasures import (
+    ErasedEvent,
+    ErasedKeys,
+    ErasedRecord,
+    Position,
+    erased_keys,
+    hashed_event,
+    hashed_key,
+)
+from transforms.feed.feed import Feed
+from transforms.feed.masks import MaskKey
+from transforms.record import SOURCE_LOCATION
+from transforms.silver.changes import Row
+from transforms.silver.plain_rows import rows_in
+from transforms.silver.snapshots import STRETCH
+from transforms.silver.stages import DecodeRows, Surveyed
+from transforms.source_format import SourceFormat
+
+LEAST_TEXT: Final = 4
+"""Minimum length of a part of a key for whose text unreadable records are searched: shorter ones are everywhere."""
+
+OF_KEY, LINK, UNREADABLE, REACHED = "of key", "link", "unreadable", "reached"
+
+FOUND: Final = pa.schema(
+    [
+        *[("what", pa.string()), ("window", pa.string()), ("table", pa.string())],
+        *[("object", pa.string()), ("generation", pa.string()), ("line", pa.int64())],
+        *[("byte_offset", pa.int64()), ("key", TEXTS), ("moved_from", TEXTS)],
+        *[("stream", pa.string()), ("log_position", NUMBERS)],
+    ]
+)
+"""One row per event of the key (``OF_KEY``), per key change of its table (``LINK``), and per record that nobody can
+read, and that holds the key's text (``UNREADABLE``); and one per stream of the table with its newest position
+(``REACHED``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which events are to be found.
+
+    ``table``, ``hashes``: those of the keys of a gold table with these hashes; None, none: those that erasures of the
+    feed reach. ``texts``: the texts of the key's parts, by which unreadable records are found.
+    """
+
+    table: str | None = None
+    hashes: frozenset[str] = frozenset()
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FindRecords:
+    """Bronze records to what is found of a key in them (``FOUND``)."""
+
+    feed: Feed
+    format: SourceFormat
+    wanted: Wanted
+    surveyed: Surveyed = field(default_factory=dict)
+    schema: ClassVar[pa.Schema] = FOUND
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``FOUND`` from batches of bronze."""
+        judge, table = Judge(self.feed, self.wanted), self.wanted.table
+        texts = [one.encode() for one in self.wanted.texts if len(one) >= LEAST_TEXT]
+        reached: dict[str, Position] = {}
+        decode = DecodeRows(self.feed, self.format, self.surveyed)
+        for batch in decode(batches):
+            found = []
+            for row in rows_in(batch):
+                if table is not None and row.table == table and row.log_position is not None:
+                    _note(reached, row)
+                if judge.is_wanted(row):
+                    found.append(_found(OF_KEY, row))
+                elif row.moved_from is not None and row.table == table:
+                    found.append(_found(LINK, row))
+                elif texts and _is_unreadable(row, table) and _holds(row.payload, texts):
+                    found.append(_found(UNREADABLE, row))
+            if found:
+                yield pa.RecordBatch.from_pylist(found, FOUND)
+        ends = [
+            {"what": REACHED, "table": table, "stream": stream, "log_position": [*position]}
+            for stream, position in reached.items()
+        ]
+        yield pa.RecordBatch.from_pylist(ends, FOUND)
+
+
+def _note(reached: dict[str, Position], row: Row) -> None:
+    said, stream = row.log_position or (), row.stream or ""
+    position = tuple(one for one in said if one is not None)
+    if len(position) == len(said):
+        reached[stream] = max(position, reached.get(stream, position))
+
+
+def _is_unreadable(row: Row, table: str | None) -> bool:
+    return row.fault is not None and row.key is None and row.table in (None, table)
+
+
+def _holds(payload: bytes | None, texts: Collection[bytes]) -> bool:
+    return payload is not None and all(one in payload for one in texts)
+
+
+def _found(what: str, row: Row) -> dict[str, Any]:
+    named = ("window", "table", *SOURCE_LOCATION, "key", "moved_from", "stream", "log_position")
+    return {"what": what} | {name: getattr(row, name) for name in named}
+
+
+class Judge:
+    """Tells whether a row is to be erased; for one process to keep."""
+
+    def __init__(self, feed: Feed, wanted: Wanted) -> None:
+        assert feed.erasure_key is not None  # without it, nobody comes here
+        self._feed, self._wanted = feed.name, wanted
+        self._secret: MaskKey = feed.erasure_key
+        self._erased: ErasedKeys | None = None
+        if wanted.table is None:
+            self._erased = erased_keys(feed.name, feed.decisions.erasures, self._secret)
+        self._known: dict[Key, bool] = {}
+
+    def is_wanted(self, row: Row) -> bool:
+        """Whether the row is of the key, or comes from it."""
+        if self._wanted.table is None:
+            of = (row.table, row.key, row.stream, row.log_position, row.event_at)
+            return self._erased is not None and self._erased.has(*of)
+        if row.table != self._wanted.table:
+            return False
+        return self._is_one(row.key) or self._is_one(row.moved_from)
+
+    def _is_one(self, key: Sequence[str | None] | None) -> bool:
+        if key is None:
+            return False
+        parts = tuple(key)
+        if parts not in self._known:
+            found = hashed_key(self._secret, self._feed, self._wanted.table or "", parts)
+            self._known[parts] = found in self._wanted.hashes
+        return self._known[parts]
+
+
+def linked_keys(keys: Collection[Key], links: Iterable[tuple[Key, Key]]) -> set[Key]:
+    """All keys that key changes (from, to) lead to from these, or to these."""
+    pairs, found = [*links], {*keys}
+    while True:
+        more = {one for pair in pairs if found.intersection(pair) for one in pair}
+        if more <= found:
+            return found
+        found |= more
+
+
+# What is to be left of a record, once all its rows are seen.
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A record that holds an event of the key.
+
+    ``left``: what is to be left of it. ``others``: the tables of its events that are not of the key; a record that has
+    some cannot go. ``event_ids``: of its own events.
+    """
+
+    left: ErasedRecord
+    others: tuple[str, ...]
+    event_ids: tuple[str, ...]
+
+
+def judged(
+    feed: Feed,
+    source: SourceFormat,
+    wanted: Wanted,
+    surveyed: Surveyed,
+    record: pa.RecordBatch,
+) -> Judged:
+    """What is to become of one record of bronze (a batch of one row) that is to go."""
+    judge = Judge(feed, wanted)
+    secret = feed.erasure_key
+    assert secret is not None  # as in Judge
+    every = [
+        one for batch in DecodeRows(feed, source, surveyed)([record]) for one in rows_in(batch)
+    ]
+    rows = [row for row in every if row.kept_as != STRETCH]
+    mine = [row for row in rows if judge.is_wanted(row)]
+    table = next((row.table for row in mine if row.table), wanted.table or "")
+    events = [row for row in mine or rows if row.derived is None]
+    so_far, payload = source.operations_so_far, record.column("payload")[0].as_py()
+    return Judged(
+        left=ErasedRecord(
+            table=table,
+            events=len(events),
+            of_transactions=tuple(
+                ErasedEvent(
+                    hashed_event(secret, row.event_id or ""),
+                    row.effect,
+                    tuple(one for one in row.log_position or () if one is not None),
+                    (row.transaction.id, row.transaction.expected, row.transaction.has_begin),
+                    row.event_at,
+                )
+                for row in events
+                if row.transaction is not None and row.fault is None
+            ),
+            operations=None if so_far is None or payload is None else so_far(payload),
+            stretches=tuple(
+                (row.source_table, row.declared, row.facts or "")
+                for row in every
+                if row.kept_as == STRETCH
+            ),
+        ),
+        others=tuple(
+            sorted({row.table or "" for row in rows if mine and not judge.is_wanted(row)})
+        ),
+        event_ids=tuple(row.event_id for row in mine if row.event_id is not None),
+    )
+
+
+def cells_of_erased(left: ErasedRecord) -> Mapping[str, object]:
+    """What an erased record's row in bronze holds besides its place."""
+    return {"header": None, "payload": None, "key": None, "headers": None, "defect": left.mark()}
