@@ -93,7 +93,7 @@ def test_rows_in_bundles_become_what_each_becomes_by_itself(
     format_name: str, record_property: Callable[[str, object], None]
 ) -> None:
     rng, bundled, count = Random(SEED), 0, 0
-    for drawn in worlds(format_name, SEED + 2, HISTORIES):
+    for drawn in worlds(format_name, SEED + 2, HISTORIES // 4):
         with product.uncollected():
             rows = delivered_again(product.cut(drawn).rows, rng)
             tasks = rng.choice([1, 3])
