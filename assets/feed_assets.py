@@ -19,7 +19,7 @@ from transforms.feed.names import TOMBSTONES, asset_name, gold_name
 from transforms.feed.windows import TIME_FORMATS, first_of
 from transforms.silver.accounting import COUNTS
 
-MAINTENANCE: Final = frozenset({"progress", "offsets", "compaction", "report"})
+MAINTENANCE: Final = frozenset({"progress", "offsets", "compaction", "reconcile", "report"})
 """The first parts of the keys of what Weir keeps for itself: not what a person means by "Materialize all"."""
 
 
@@ -163,6 +163,11 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "seconds_to_gold": "How long after its end the window was in gold.",
         "new_in_stream": "What no window had before and the feed file does not declare, with the lines to paste.",
         "not_made": "Why the page could not be made.",
+    },
+    "reconcile": {
+        "keys_that_differ": "How many keys have another row in the source than in gold.",
+        "place": "Where the source's log stood when its snapshot was taken.",
+        "compared_tables": "What was found of each gold table, in numbers.",
     },
     "compaction": {
         "changes_folded": "How many changes of silver became part of a base row.",

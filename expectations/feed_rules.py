@@ -25,6 +25,7 @@ def known_rules(format_name: str) -> dict[str, Rule]:
     of_files = bronze.RULES_OF_FILES if FORMATS[format_name].operations_so_far else ()
     every = (
         *source.RULES,
+        *source.RULES_OF_COMPARISON,
         *bronze.RULES,
         *bronze.RULES_OF_LANDINGS,
         *of_files,
@@ -38,6 +39,11 @@ def known_rules(format_name: str) -> dict[str, Rule]:
 def source_rules(feed: Feed) -> tuple[Rule, ...]:
     """The rules of the feed's source; none where its file says nothing of it."""
     return as_set(source.RULES, feed.checks) if feed.watches_source else ()
+
+
+def comparison_rules(feed: Feed) -> tuple[Rule, ...]:
+    """The rules of comparing the feed's gold with its source."""
+    return as_set(source.RULES_OF_COMPARISON, feed.checks)
 
 
 def bronze_rules(feed: Feed) -> tuple[Rule, ...]:

@@ -45,3 +45,20 @@ CONCERNS: Final[Mapping[Concern, Rule]] = {
 
 RULES = tuple(CONCERNS.values())
 """The rules of sources, of feeds that say how their source is to be watched."""
+
+GOLD_IS_WHAT_THE_SOURCE_HOLDS = Rule(
+    "gold_is_what_the_source_holds",
+    "failing",
+    "Every row of gold that was compared is what the live source holds.",
+    "`weir reconcile <feed>` names the keys with both rows, and the line that tells a key's story (docs/reconcile.md)."
+    " What never reached Weir has to be sent again: by a new snapshot of the table, say.",
+)
+ALL_OF_GOLD_WAS_COMPARED = Rule(
+    "all_of_gold_was_compared",
+    "warning",
+    "Each gold table could be compared with the source, and nothing was left open.",
+    "What is behind may only be under way: compare again later. docs/reconcile.md says what cannot be compared.",
+)
+
+RULES_OF_COMPARISON = (GOLD_IS_WHAT_THE_SOURCE_HOLDS, ALL_OF_GOLD_WAS_COMPARED)
+"""The rules of comparing gold with the source."""

@@ -32,7 +32,7 @@ from orchestration.automation import (
 from orchestration.automation.missing_windows import from_first_drop
 from orchestration.console import make_logs_visible
 from orchestration.feeds.load import load_feeds
-from orchestration.observability import source_health
+from orchestration.observability import comparison, source_health
 from orchestration.observability.report import asset as report_asset
 from orchestration.resources import Deployment, lake_of
 from orchestration.runs import history, warm_start
@@ -78,6 +78,7 @@ def assets_of(feed: Feed, nodes: Collection[Table]) -> list[dg.AssetsDefinition 
         *(import_module(f"assets.{one.module}").build(feed) for one in source.extras_of(feed)),
         report_asset.build(feed),
         maintenance_asset.build(feed),
+        *([comparison.build(feed)] if feed.running.source else []),
     ]
 
 
@@ -120,6 +121,7 @@ def build(
             ui_jobs.build_data_docs(feed),
             ui_jobs.build_quarantine(feed, job_to_gold),
             *([jobs.build_health(feed)] if check_specs(feed) else []),
+            *([jobs.build_reconcile(feed)] if feed.running.source else []),
         ]
     looks = [
         (topic_sensor if feed.reads_topics else object_sensor).build(feed, lake) for feed in feeds
@@ -134,6 +136,7 @@ def build(
             for schedule in (
                 *(schedules.build(feed, lake), schedules.build_compaction(feed)),
                 *([schedules.build_health(feed)] if check_specs(feed) else []),
+                *([schedules.build_reconcile(feed)] if feed.running.source else []),
             )
         ],
         sensors=[*looks, *([alert_sensor.build()] if feeds else [])],

@@ -78,6 +78,7 @@ def test_every_check_is_listed_once_with_its_words() -> None:
         rule.name: rule
         for found in (
             source.RULES,
+            source.RULES_OF_COMPARISON,
             bronze.RULES,
             bronze.RULES_OF_LANDINGS,
             bronze.RULES_OF_FILES,

@@ -44,6 +44,9 @@ Change = Callable[[pa.Table, pa.Array], pa.Table]
 REPORTS: Final = "_reports"
 """The folder of the warehouse in which the feeds' reports are."""
 
+COMPARISONS: Final = "_reconcile"
+"""The folder in which the feeds' last comparisons with their sources are, which name keys that differed."""
+
 WINDOWS_AT_ONCE: Final = 48
 
 _DERIVED, _PAGES, _DECIDED = "derived", "pages", "decided"
@@ -185,15 +188,13 @@ class _Work:
         yield from self._once(title, do)
 
     def _remove_pages(self) -> None:
-        """Remove the feed's report and its results of checks, which show samples; the next run makes them again."""
+        """Remove what shows samples and is made again: results of checks, the report, the last comparison."""
         root = self.lake.warehouse.rstrip("/")
-        for path in (f"{root}/{RESULTS}/{self.feed.name}", f"{root}/{REPORTS}"):
-            names = [
-                one
-                for one in _listed(path)
-                if not path.endswith(REPORTS) or one == f"{self.feed.name}.html"
-            ]
-            _remove(path, names)
+        results = f"{root}/{RESULTS}/{self.feed.name}"
+        _remove(results, _listed(results))
+        for folder, ending in ((REPORTS, "html"), (COMPARISONS, "json")):
+            own = f"{self.feed.name}.{ending}"
+            _remove(f"{root}/{folder}", [one for one in _listed(f"{root}/{folder}") if one == own])
 
     # Which rows are meant.
 

@@ -39,11 +39,12 @@ def results_of_rules(
     rules: Sequence[Rule],
     violations: Mapping[str, int],
     windows: Sequence[str],
-    samples: Mapping[str, Markdown] | None = None,
+    samples: Mapping[str, Markdown | None] | None = None,
 ) -> Iterator[dg.AssetCheckResult]:
     """One result per rule, judged by the counted violations; ``samples``: what a reader wants to see first.
 
-    A range of windows gets one result, without a partition, so the windows are in the metadata.
+    A range of windows gets one result, without a partition, so the windows are in the metadata; none where it is about
+    no window.
     """
     for found in judge(rules, violations):
         rule = found.rule
@@ -66,7 +67,11 @@ def results_of_rules(
             metadata={
                 "violations": found.violations,
                 **({"at_most": rule.at_most} if rule.at_most else {}),
-                "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",
+                **(
+                    {"windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})"}
+                    if windows
+                    else {}
+                ),
                 **({"found": markdown_metadata(seen)} if seen else {}),
             },
         )

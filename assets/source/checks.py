@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import dagster as dg
 
-from assets.feed_assets import feed_key, markdown_metadata
-from assets.quality.checks import advice_for_feed, first_lines, specs_of_rules
-from assets.wording import counted
+from assets.feed_assets import feed_key
+from assets.quality.checks import results_of_rules, specs_of_rules
 from expectations.feed_rules import source_rules
-from expectations.rule import Rule, judge
+from expectations.rule import Rule
 from expectations.source import CONCERNS
 from transforms.display import bullets
 from transforms.feed.feed import Feed
@@ -35,26 +34,9 @@ def results(feed: Feed, found: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
         of_rule[CONCERNS[one.concern].name].append(one)
     rules = source_rules(feed)
     counts = {rule.name: len(of_rule[rule.name]) for rule in rules}
-    key = feed_key("landing", feed)
-    for result in judge([_as_bad_as(rule, of_rule[rule.name]) for rule in rules], counts):
-        rule, says = result.rule, bullets(one.says for one in of_rule[result.rule.name])
-        yield dg.AssetCheckResult(
-            check_name=rule.name,
-            asset_key=key,
-            passed=result.passed,
-            severity=dg.AssetCheckSeverity.WARN
-            if rule.severity == "warning"
-            else dg.AssetCheckSeverity.ERROR,
-            description=rule.says
-            if result.passed
-            else f"{counted(result.violations, 'time')} not so: {rule.says}\n\n{first_lines(says)}\n\n"
-            + advice_for_feed(rule.remedy, key.path),
-            metadata={
-                "violations": result.violations,
-                **({"at_most": rule.at_most} if rule.at_most else {}),
-                **({"found": markdown_metadata(says)} if says else {}),
-            },
-        )
+    says = {name: bullets(one.says for one in some) for name, some in of_rule.items()}
+    judged = [_as_bad_as(rule, of_rule[rule.name]) for rule in rules]
+    yield from results_of_rules(feed_key("landing", feed).path, judged, counts, (), says)
 
 
 def _as_bad_as(rule: Rule, found: Sequence[Finding]) -> Rule:

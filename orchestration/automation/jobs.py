@@ -1,4 +1,4 @@
-"""The jobs of a feed: landing to gold, in one run and one Spark session; compaction; and its source's checks."""
+"""The jobs of a feed: landing to gold, in one run and one Spark session; compaction; what is asked of its source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assets.feed_assets import maintenance_group
 from assets.gold.checks import discovered_specs
 from assets.maintenance import asset as maintenance_asset
 from assets.source.checks import check_specs
-from orchestration.observability import metrics
+from orchestration.observability import comparison, metrics
 from orchestration.runs.outcome import Outcome, add_events
 from orchestration.runs.planning import RunPlan
 from orchestration.runs.summary import lines_in_words
@@ -40,7 +40,7 @@ def build_to_gold(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAss
         job_name(feed),
         selection=(
             dg.AssetSelection.groups(feed.name, maintenance_group(feed))
-            - dg.AssetSelection.assets(maintenance_asset.key_of(feed))
+            - dg.AssetSelection.assets(maintenance_asset.key_of(feed), *_compared(feed))
         )
         | dg.AssetSelection.checks(
             *(one.key for one in (*discovered_specs(feed, nodes), *check_specs(feed)))
@@ -87,6 +87,27 @@ def build_compaction(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
         selection=dg.AssetSelection.assets(maintenance_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Compacts the history, tombstones and files of feed {feed.name}.",
+        tags={"feed": feed.name},
+    )
+
+
+def _compared(feed: Feed) -> list[dg.AssetKey]:
+    """The asset that compares gold with the source, where the feed file says where that is."""
+    return [comparison.key_of(feed)] if feed.running.source else []
+
+
+def reconcile_name(feed: Feed) -> str:
+    """The name of the job that compares gold with the live source."""
+    return f"{feed.name}_reconcile"
+
+
+def build_reconcile(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
+    """The comparison of gold with the live source: it reads all of it, so that no run to gold makes it."""
+    return dg.define_asset_job(
+        reconcile_name(feed),
+        selection=dg.AssetSelection.assets(comparison.key_of(feed)),
+        executor_def=dg.in_process_executor,
+        description=f"Compares gold of feed {feed.name} with its live source, and names the keys that differ.",
         tags={"feed": feed.name},
     )
 

@@ -10,7 +10,7 @@ from assets import feed_assets
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.automation import missing_windows
-from orchestration.automation.jobs import compaction_name, health_name, job_name
+from orchestration.automation.jobs import compaction_name, health_name, job_name, reconcile_name
 from orchestration.automation.missing_windows import before_start
 from orchestration.automation.run_requests import (
     RUNS_AT_ONCE,
@@ -146,4 +146,16 @@ def build_health(feed: Feed) -> dg.ScheduleDefinition:
         execution_timezone="UTC",
         default_status=schedule_status(is_on=feed.running.automation.health),
         description=f"Asks how the source of feed {feed.name} stands.",
+    )
+
+
+def build_reconcile(feed: Feed) -> dg.ScheduleDefinition:
+    """Once a day, when compaction is over."""
+    return dg.ScheduleDefinition(
+        name=f"{feed.name}_reconcile_every_day",
+        job_name=reconcile_name(feed),
+        cron_schedule="7 5 * * *",
+        execution_timezone="UTC",
+        default_status=schedule_status(is_on=feed.running.automation.reconcile),
+        description=f"Compares gold of feed {feed.name} with its live source.",
     )

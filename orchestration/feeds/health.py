@@ -74,6 +74,9 @@ def health_from(declared: DeclaredFeed) -> HealthLimits:
             "is on, and nothing says what is to be watched: declare a limit under health, or source"
         )
         raise InvalidKey("automation.health", fault)
+    if declared.automation.reconcile == "on" and declared.source is None:
+        fault = "is on, and nothing says what gold is to be compared with: declare source"
+        raise InvalidKey("automation.reconcile", fault)
     in_database = (*_IN_POSTGRES, "binlog_lag")
     for key in in_database:
         for path, limits in (("health", given), ("health.fail", given.fail)):

@@ -107,6 +107,8 @@ class DeclaredAutomation(_Declared):
     """The schedule of compaction."""
     health: _Switch = "off"
     """The schedule that asks every quarter of an hour how the source stands."""
+    reconcile: _Switch = "off"
+    """The schedule that compares gold with the live source once a day."""
     look_every: str | None = None
     """How long lies between two looks of the sensor, from `1s` to `60m`: `30s` at a bucket, and else `5s`."""
 

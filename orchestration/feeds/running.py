@@ -73,6 +73,7 @@ def _automation(declared: DeclaredAutomation, landing: str) -> Automation:
         sensor=declared.sensor == "on",
         compaction=declared.compaction == "on",
         health=declared.health == "on",
+        reconcile=declared.reconcile == "on",
         look_every=seconds,
     )
 

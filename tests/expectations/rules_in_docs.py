@@ -22,6 +22,9 @@ def table() -> str:
     numbered = [f"`{name}`" for name, one in sorted(FORMATS.items()) if one.operations_so_far]
     lines = [
         *_lines("the landing, where `health` or `source` is declared", source.RULES),
+        *_lines(
+            "the comparison with the source, where `source` is declared", source.RULES_OF_COMPARISON
+        ),
         *_lines("bronze, of topics", bronze.RULES),
         *_lines("bronze, of files", bronze.RULES_OF_LANDINGS),
         *_lines(f"bronze, of {', '.join(numbered)}", bronze.RULES_OF_FILES),

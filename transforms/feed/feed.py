@@ -148,6 +148,7 @@ class Automation:
     compaction: bool = False
     look_every: int = 30
     health: bool = False
+    reconcile: bool = False
 
 
 @dataclass(frozen=True, slots=True)

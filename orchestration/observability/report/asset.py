@@ -16,9 +16,10 @@ from assets.feed_assets import feed_key, markdown_metadata, spec_of_feed, window
 from assets.storage.lake import Lake
 from orchestration.observability import metrics, stored_text
 from orchestration.observability.drift_lines import NEW_DRIFT, drift_lines
+from orchestration.observability.last_comparison import last_comparison
 from orchestration.observability.last_look import last_look
 from orchestration.observability.report import html_page
-from orchestration.observability.report.html_page import page_of
+from orchestration.observability.report.html_page import AskedOfSource, page_of
 from transforms.display import code_block
 from transforms.feed.feed import Feed
 
@@ -49,8 +50,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             run_history.note_sizes(lake, feed, ended, sizes)
             facts = feed_report.facts_of(lake, feed, sizes)
             feed_assets.add_to_windows(context, spec.key, numbers_of(feed, facts), {})
-            look = last_look(lake, feed)
-            stored_text.store_text(address, page_of(feed, facts, now, look), stored_text.HTML)
+            asked = AskedOfSource(last_look(lake, feed), last_comparison(lake, feed))
+            stored_text.store_text(address, page_of(feed, facts, now, asked), stored_text.HTML)
         except (
             Exception
         ) as fault:  # the windows are in gold, and a page is no reason to say otherwise

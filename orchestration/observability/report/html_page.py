@@ -15,6 +15,7 @@ from urllib.parse import quote
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, WindowFacts, seconds_to_gold
 from assets.storage.lake import Lake
+from orchestration.observability.last_comparison import Comparison, last_comparison
 from orchestration.observability.last_look import last_look
 from orchestration.observability.report.svg_plots import Plot, svg_of
 from transforms.addresses import without_credentials
@@ -54,14 +55,26 @@ def opened_by_browser(lake: Lake, feed: Feed) -> str:
 
 def make_report(lake: Lake, feed: Feed, now: datetime) -> str:
     """The report's page, of the tables as they are and of the last look at the source."""
-    return page_of(feed, feed_report.facts_of(lake, feed), now, last_look(lake, feed))
+    asked = AskedOfSource(last_look(lake, feed), last_comparison(lake, feed))
+    return page_of(feed, feed_report.facts_of(lake, feed), now, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOfSource:
+    """What was asked of the feed's source last: how it stands, and whether gold holds what it holds."""
+
+    look: SourceFacts | None = None
+    compared: Comparison | None = None
 
 
 # The page of a report: HTML with everything in it, light or dark, for a phone or a wide screen.
 
 
-def page_of(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | None = None) -> str:
-    """The report as one HTML page; ``now``: when it is made; ``look``: the last one at the source."""
+def page_of(
+    feed: Feed, facts: FeedReport, now: datetime, asked: AskedOfSource | None = None
+) -> str:
+    """The report as one HTML page; ``now``: when it is made; ``asked``: of its source."""
+    asked = asked or AskedOfSource()
     title = f"{feed.name}: report"
     body = "\n".join(
         [
@@ -70,9 +83,10 @@ def page_of(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | No
             f" {'an hour' if feed.window == 'hour' else 'a day'}."
             f" Made at <time datetime='{now:%Y-%m-%dT%H:%M:%SZ}'>{now:%Y-%m-%d %H:%M:%S} UTC</time>"
             f" by Weir.</p></header>",
-            f"<dl class='tiles'>{''.join(_tiles(feed, facts, now, look))}</dl>",
+            f"<dl class='tiles'>{''.join(_tiles(feed, facts, now, asked))}</dl>",
             f"<main>{''.join(_section(one) for one in sections(feed, facts))}{_tables(facts)}"
-            f"{_section(source_section(feed, facts, now, look))}</main>",
+            f"{_section(source_section(feed, facts, now, asked.look))}"
+            f"{_section(comparison_section(asked.compared)) if asked.compared else ''}</main>",
             f"<footer>{''.join(_unknowable(feed))}</footer>",
         ]
     )
@@ -83,7 +97,7 @@ def page_of(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | No
     )
 
 
-def _tiles(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | None) -> Iterator[str]:
+def _tiles(feed: Feed, facts: FeedReport, now: datetime, asked: AskedOfSource) -> Iterator[str]:
     """The few numbers that a reader wants first."""
     in_gold = [one.window for one in facts.windows if one.finished_at is not None]
     newest = in_gold[-1] if in_gold else None
@@ -105,6 +119,7 @@ def _tiles(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | Non
         *([f"{late:,} too late"] if (late := facts.outcomes.get("too_late", 0)) else []),
     ]
     yield _tile("waiting in quarantine", f"{waiting:,}", ", ".join(parts), is_bad=waiting > 0)
+    look, compared = asked.look, asked.compared
     if look is not None:
         found = findings(look, feed.running.health)
         since = spoken_seconds(max(0.0, (now - look.looked_at).total_seconds()))
@@ -113,6 +128,16 @@ def _tiles(feed: Feed, facts: FeedReport, now: datetime, look: SourceFacts | Non
             f"{len(found):,} found" if found else "well",
             f"asked {since} ago",
             is_bad=bool(found),
+        )
+    if compared is not None:
+        since = spoken_seconds(max(0.0, (now - compared.compared_at).total_seconds()))
+        differ = f"{compared.differing:,} differ" if compared.differing else ""
+        open_tables = f"{len(compared.untold):,} open" if compared.untold else ""
+        yield _tile(
+            "compared with the source",
+            ", ".join(filter(None, [differ, open_tables])) or "the same",
+            f"{since} ago",
+            is_bad=bool(compared.differing),
         )
 
 
@@ -471,3 +496,21 @@ th:first-child{text-align:left}tbody th{font-weight:400}thead th{position:sticky
 footer{padding:1rem 0;font-size:.9rem}footer h2{font-size:.95rem}footer ul{margin:.25rem 0;padding-left:1.2rem}
 @media print{body{background:none}section{break-inside:avoid}}
 """
+
+
+def comparison_section(made: Comparison) -> Section:
+    """What the last comparison of gold with the source has found."""
+    rows = [
+        [one.table, one.state, "; ".join([one.says, *one.explain[:_EXPLAINED]])]
+        for one in made.tables
+    ]
+    says = (
+        f"All of gold, row by row, beside the live source as it was at {made.compared_at:%Y-%m-%d %H:%M:%S} (UTC), when"
+        f" its log stood at {made.place}."
+    )
+    heads = ["table", "found", "more"]
+    return Section("Compared with the source", says, None, heads, rows, "No table.", is_table=True)
+
+
+_EXPLAINED: Final = 5
+"""So many lines are shown of a table that tell the story of a key that differs."""

@@ -7,12 +7,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
 from assets.reconcile.compare import Ask, reconciled
 from assets.reconcile.postgres import PostgresSource
 from assets.source.database import address_of
+from orchestration import definitions
+from orchestration.automation.jobs import reconcile_name
 from orchestration.feeds.load import load_feed
+from orchestration.observability import last_comparison
+from orchestration.observability.report import html_page
 from tests.assets.reconcile.shop import ROWS, Shop
 from tests.services.postgres import USER, Postgres, postgres
 from tests.support.commands_here import weir
@@ -64,6 +69,15 @@ def told(shop: Shop, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[i
     return code, json.loads(capsys.readouterr().out)
 
 
+def checked(shop: Shop) -> dict[str, bool]:
+    """What the checks of the asset say, made by its job."""
+    feed = load_feed(shop.file)
+    job = definitions.build([feed], shop.lake).resolve_job_def(reconcile_name(feed))
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = job.execute_in_process(instance=instance)
+    return {one.check_name: one.passed for one in done.get_asset_check_evaluations()}
+
+
 def test_each_fault_is_found_and_named_and_nothing_else(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,6 +88,14 @@ def test_each_fault_is_found_and_named_and_nothing_else(
     # What cannot be compared is said, and is no proof.
     assert reconcile(shop, "--table", "visit") == 2
     assert "gold.shop.visit: not compared: it has no key" in capsys.readouterr().out
+
+    # So does the asset, of all tables: of one without a key it cannot.
+    assert checked(shop) == {
+        "gold_is_what_the_source_holds": True,
+        "all_of_gold_was_compared": False,
+    }
+    page = Path(html_page.address_of(shop.lake, load_feed(shop.file))).read_text()
+    assert "<dt>compared with the source</dt><dd>1 open</dd>" in page
 
     shop.server.run(FAULTS)
     # Until gold has come past the snapshot, all of it may be under way.
@@ -90,6 +112,9 @@ def test_each_fault_is_found_and_named_and_nothing_else(
     }
     assert Counter(one["kind"] for one in named.values()) == PLANTED
     assert not any(one["behind"] or one["caught_up"] for one in found["tables"])
+    assert checked(shop)["gold_is_what_the_source_holds"] is False
+    kept = last_comparison.last_comparison(shop.lake, load_feed(shop.file))
+    assert kept is not None and kept.differing == sum(PLANTED.values())
     assert named["person", ("5",)]["columns"] == ["seen"]
     assert named["person", ("3",)]["in_source"]["pay"] == "123456789012"
     assert named["person", ("3",)]["in_gold"]["pay"] == "-2.97"

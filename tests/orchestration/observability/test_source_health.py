@@ -265,6 +265,7 @@ def test_status_ends_with_1_only_for_what_fails(
 def test_no_figure_of_a_source_acts_on_the_page(feed: Feed) -> None:
     evil = "<script>alert(1)</script>"
     look = replace(ALL, slots=(ReplicationSlot(evil, True, evil, 1, 1, 1),), unasked=(evil,))
-    page = html_page.page_of(watched(feed, newest_event=LAX), FeedReport(), NOW, look)
+    asked = html_page.AskedOfSource(look)
+    page = html_page.page_of(watched(feed, newest_event=LAX), FeedReport(), NOW, asked)
     assert evil not in page
     assert "&lt;script&gt;" in page
