@@ -74,7 +74,7 @@ def test_every_room_and_module_of_the_picture_exists(root: Path) -> None:
 
 
 def test_the_readme_is_short_and_the_glossary_too(root: Path) -> None:
-    assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+    assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 135
     page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
     (glossary,) = [part for part in page.split("\n## ") if part.startswith("Glossary\n")]
     words = re.findall(r"^\| ([\w -]+) \| ", glossary, re.MULTILINE)[1:]
