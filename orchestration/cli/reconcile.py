@@ -68,7 +68,10 @@ def reconcile_command(feed: str, place: Place, limit: int, as_json: bool, **how:
     with waiting(f"comparing {feed}"):
         found = reconciled(lake, chosen, source_of(chosen, address), ask)
     if not ask.tables:
-        comparison.publish(lake, chosen, noted(chosen, found, datetime.now(UTC)))
+        try:
+            comparison.publish(lake, chosen, noted(chosen, found, datetime.now(UTC)))
+        except Exception as fault:  # whoever may only read has compared all the same
+            say(f"the feed's page could not be made again: {fault}")
     if as_json:
         put_json(as_document(chosen, found))
     else:
