@@ -81,6 +81,9 @@ def test_windows_that_ended_without_a_drop_are_marked_and_no_others(
     lay(landing, hours_ago(3))
     tick = Tick(feed_from(hours_ago(5), landing), tmp_path / "warehouse", instance)
     assert tick() == 1
+    # The run that is asked for does not wait for it.
+    assert tick.shown()["progress"] == set()
+    assert tick() == 0
     # Neither the window with a drop nor the one that is open.
     quiet = {hours_ago(5), hours_ago(4), hours_ago(2), hours_ago(1)}
     shown = tick.shown()
