@@ -115,7 +115,7 @@ def told(store: Store, tmp_path: Path) -> dict[str, str]:
     (tmp_path / "feeds" / "crowd.yaml").write_text(CROWD)
     people = [
         change(
-            "I", n, after={"id": str(n), "name": f"name {n}{LONG}"}, table="people", minute=n % 50
+            "I", n, after={"id": str(n), "name": f"name {n}{LONG}"}, table="people", minute=n // 200
         )
         for n in range(1, PEOPLE + 1)
     ]
