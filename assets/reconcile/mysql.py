@@ -19,7 +19,7 @@ from typing import Any, Final
 import pymysql
 
 from assets.reconcile.sql_table import SqlTable, qualified
-from assets.source.database import Address, in_words, tls_of
+from assets.source.database import Address, connection_to, in_words
 from transforms.errors import UnreadableSource
 from transforms.reconcile.judgement import LogPlace
 from transforms.reconcile.row_texts import Columns, SourceColumn
@@ -27,8 +27,8 @@ from transforms.reconcile.source_sql import MySql
 
 SQL: Final = MySql()
 
-CONNECT_SECONDS, LOCK_SECONDS = 15, 10
-"""How long the server may take to answer at all, and how long a table may be locked by somebody who alters it."""
+LOCK_SECONDS = 10
+"""How long a table may be locked by somebody who alters it."""
 
 _SESSION: Final = (
     "SET SESSION sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES', time_zone = '+00:00',"
@@ -60,7 +60,7 @@ class MySqlSource:
         """A new snapshot, until the end of the block."""
         connection = None
         try:
-            connection = self._connected()
+            connection = connection_to(self.address, charset="utf8mb4")
             with connection.cursor() as cursor:
                 for statement in _SESSION:
                     cursor.execute(statement)
@@ -77,19 +77,6 @@ class MySqlSource:
             if connection is not None:
                 with suppress(pymysql.MySQLError):
                     connection.close()
-
-    def _connected(self) -> Any:
-        at = self.address
-        return pymysql.connect(
-            host=at.host,
-            port=at.port or 3306,
-            database=at.database,
-            user=at.user,
-            password=at.password or "",
-            charset="utf8mb4",
-            connect_timeout=CONNECT_SECONDS,
-            **tls_of(at),
-        )
 
 
 def _place(cursor: Any) -> LogPlace | None:

@@ -17,14 +17,14 @@ from typing import Any, Final
 import psycopg2
 
 from assets.reconcile.sql_table import SqlTable, qualified
-from assets.source.database import Address, in_words, tls_of
+from assets.source.database import Address, connection_to, in_words
 from transforms.errors import UnreadableSource
 from transforms.reconcile.judgement import LogPlace, lsn_text
 from transforms.reconcile.row_texts import Columns, SourceColumn
 from transforms.reconcile.source_sql import PostgresSql
 
-CONNECT_SECONDS, LOCK_SECONDS = 15, 10
-"""How long the server may take to answer at all, and how long a table may be locked by somebody who alters it."""
+LOCK_SECONDS = 10
+"""How long a table may be locked by somebody who alters it."""
 
 _SETTINGS: Final = {
     "timezone": "UTC",
@@ -87,18 +87,7 @@ class PostgresSource:
                     connection.close()
 
     def _connected(self) -> Any:
-        at = self.address
-        connection = psycopg2.connect(
-            host=at.host,
-            port=at.port,
-            dbname=at.database,
-            user=at.user,
-            password=at.password,
-            connect_timeout=CONNECT_SECONDS,
-            application_name="weir reconcile",
-            client_encoding="UTF8",
-            **tls_of(at),
-        )
+        connection = connection_to(self.address, application_name="weir reconcile")
         connection.set_session(isolation_level="REPEATABLE READ", readonly=True)
         return connection
 

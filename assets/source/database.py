@@ -130,7 +130,7 @@ def opened(feed: Feed, address: Address) -> Iterator[Database]:
     """
     connection = None
     try:
-        connection = _postgres(address) if address.is_postgres else _mysql(address)
+        connection = _only_reading(address)
         yield Database(connection)
     except _faults() as fault:
         # The cause is left behind: its text may quote how it was called.
@@ -148,44 +148,32 @@ def _faults() -> tuple[type[Exception], ...]:
     return psycopg2.Error, pymysql.Error
 
 
-def _postgres(at: Address) -> Any:
+def connection_to(at: Address, **how: Any) -> Any:
+    """A new connection by the driver of the database's kind, with ``how`` as what the driver is told besides."""
     # Imported late, as all of the drivers: few commands ask a source.
     import psycopg2
+    import pymysql
 
-    connection = psycopg2.connect(
-        host=at.host,
-        port=at.port,
-        dbname=at.database,
-        user=at.user,
-        password=at.password,
-        connect_timeout=SECONDS,
-        options=f"-c statement_timeout={SECONDS}s",
-        application_name="weir",
-        client_encoding="UTF8",
-        **tls_of(at),
-    )
+    known = {"host": at.host, "user": at.user, "connect_timeout": SECONDS, **_tls_of(at)}
+    if at.is_postgres:
+        own = {"port": at.port, "dbname": at.database, "password": at.password}
+        return psycopg2.connect(client_encoding="UTF8", **known, **own, **how)
+    password = str(at.password or "")
+    own = {"port": at.port or 3306, "database": at.database, "password": password}
+    return pymysql.connect(**known, **own, **how)
+
+
+def _only_reading(at: Address) -> Any:
+    """A connection that gives up where an answer takes long."""
+    if not at.is_postgres:
+        return connection_to(at, read_timeout=SECONDS, program_name="weir", autocommit=True)
+    options = f"-c statement_timeout={SECONDS}s"
+    connection = connection_to(at, options=options, application_name="weir")
     connection.set_session(readonly=True, autocommit=True)
     return connection
 
 
-def _mysql(at: Address) -> Any:
-    import pymysql
-
-    return pymysql.connect(
-        host=at.host,
-        port=at.port or 3306,
-        database=at.database,
-        user=at.user,
-        password=str(at.password or ""),
-        connect_timeout=SECONDS,
-        read_timeout=SECONDS,
-        program_name="weir",
-        autocommit=True,
-        **tls_of(at),
-    )
-
-
-def tls_of(at: Address) -> dict[str, Any]:
+def _tls_of(at: Address) -> dict[str, Any]:
     """What the driver has to be told, so that it speaks with no other server than the one that the authority knows."""
     if at.authority is None:
         return {}
