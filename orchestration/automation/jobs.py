@@ -82,11 +82,21 @@ def compaction_name(feed: Feed) -> str:
 
 def build_compaction(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """Compaction of the feed's tables."""
+    says = f"Compacts the history, tombstones and files of feed {feed.name}."
+    return _beside_windows(
+        feed, compaction_name(feed), dg.AssetSelection.assets(maintenance_asset.key_of(feed)), says
+    )
+
+
+def _beside_windows(
+    feed: Feed, name: str, selection: dg.AssetSelection, says: str
+) -> dg.UnresolvedAssetJobDefinition:
+    """A job of the feed that is about no window."""
     return dg.define_asset_job(
-        compaction_name(feed),
-        selection=dg.AssetSelection.assets(maintenance_asset.key_of(feed)),
+        name,
+        selection=selection,
         executor_def=dg.in_process_executor,
-        description=f"Compacts the history, tombstones and files of feed {feed.name}.",
+        description=says,
         tags={"feed": feed.name},
     )
 
@@ -103,12 +113,11 @@ def reconcile_name(feed: Feed) -> str:
 
 def build_reconcile(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """The comparison of gold with the live source: it reads all of it, so that no run to gold makes it."""
-    return dg.define_asset_job(
-        reconcile_name(feed),
-        selection=dg.AssetSelection.assets(comparison.key_of(feed)),
-        executor_def=dg.in_process_executor,
-        description=f"Compares gold of feed {feed.name} with its live source, and names the keys that differ.",
-        tags={"feed": feed.name},
+    says = (
+        f"Compares gold of feed {feed.name} with its live source, and names the keys that differ."
+    )
+    return _beside_windows(
+        feed, reconcile_name(feed), dg.AssetSelection.assets(comparison.key_of(feed)), says
     )
 
 
@@ -119,12 +128,12 @@ def health_name(feed: Feed) -> str:
 
 def build_health(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """The checks of the feed's source alone: they need no window, and find a source that sends nothing."""
-    return dg.define_asset_job(
+    says = f"Asks how the source of feed {feed.name} stands, and shows it on the feed's page."
+    return _beside_windows(
+        feed,
         health_name(feed),
-        selection=dg.AssetSelection.checks(*(one.key for one in check_specs(feed))),
-        executor_def=dg.in_process_executor,
-        description=f"Asks how the source of feed {feed.name} stands, and shows it on the feed's page.",
-        tags={"feed": feed.name},
+        dg.AssetSelection.checks(*(one.key for one in check_specs(feed))),
+        says,
     )
 
 

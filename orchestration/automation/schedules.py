@@ -127,35 +127,32 @@ def chosen(
 
 def build_compaction(feed: Feed) -> dg.ScheduleDefinition:
     """Once a day, at an hour at which other work seldom begins."""
-    return dg.ScheduleDefinition(
-        name=f"{feed.name}_compaction_every_day",
-        job_name=compaction_name(feed),
-        cron_schedule="37 3 * * *",
-        execution_timezone="UTC",
-        default_status=schedule_status(is_on=feed.running.automation.compaction),
-        description=f"Compacts feed {feed.name}: history older than its retention becomes base rows.",
-    )
+    says = f"Compacts feed {feed.name}: history older than its retention becomes base rows."
+    is_on = feed.running.automation.compaction
+    return _by_clock(compaction_name(feed), "every_day", "37 3 * * *", says, is_on=is_on)
 
 
 def build_health(feed: Feed) -> dg.ScheduleDefinition:
     """Every quarter of an hour: a source that sends nothing starts no run that would see it."""
-    return dg.ScheduleDefinition(
-        name=f"{feed.name}_health_every_quarter",
-        job_name=health_name(feed),
-        cron_schedule="*/15 * * * *",
-        execution_timezone="UTC",
-        default_status=schedule_status(is_on=feed.running.automation.health),
-        description=f"Asks how the source of feed {feed.name} stands.",
-    )
+    says = f"Asks how the source of feed {feed.name} stands."
+    is_on = feed.running.automation.health
+    return _by_clock(health_name(feed), "every_quarter", "*/15 * * * *", says, is_on=is_on)
 
 
 def build_reconcile(feed: Feed) -> dg.ScheduleDefinition:
     """Once a day, when compaction is over."""
+    says = f"Compares gold of feed {feed.name} with its live source."
+    is_on = feed.running.automation.reconcile
+    return _by_clock(reconcile_name(feed), "every_day", "7 5 * * *", says, is_on=is_on)
+
+
+def _by_clock(job: str, often: str, cron: str, says: str, *, is_on: bool) -> dg.ScheduleDefinition:
+    """A schedule that starts a job by the clock (UTC), whatever has landed."""
     return dg.ScheduleDefinition(
-        name=f"{feed.name}_reconcile_every_day",
-        job_name=reconcile_name(feed),
-        cron_schedule="7 5 * * *",
+        name=f"{job}_{often}",
+        job_name=job,
+        cron_schedule=cron,
         execution_timezone="UTC",
-        default_status=schedule_status(is_on=feed.running.automation.reconcile),
-        description=f"Compares gold of feed {feed.name} with its live source.",
+        default_status=schedule_status(is_on=is_on),
+        description=says,
     )
