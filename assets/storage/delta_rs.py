@@ -1,4 +1,4 @@
-"""How delta-rs enters the warehouse in this process, and what it keeps of tables in an object store."""
+"""How delta-rs enters the warehouse in this process, and what it keeps of tables that it has read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
 from threading import RLock
 from time import monotonic
 from typing import TypeAlias
@@ -81,7 +83,7 @@ def opened(path: str, warehouse: str) -> DeltaTable | None:
         return DeltaTable(address(path), storage_options=settings)
 
     try:
-        return lent(path, settings, read) if settings else read()
+        return lent(path, settings, read)
     except TableNotFoundError:
         return None
 
@@ -107,11 +109,12 @@ def conformed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(cells, schema=schema)
 
 
-# What this process has read of Delta tables in an object store, so that it is not fetched again. To open a table is to
-# read its log since the last checkpoint, a dozen requests or more, and the steps of a small window open its tables some
-# forty times; one request says whether the newest commit is still the one that was read. Names of commits come again
-# where a table is removed and made again, so that these are told apart by the store's tags. Contents of small data
-# files are kept, too: Delta never writes another file under a file's name.
+# What this process has read of Delta tables, so that it is not fetched again. To open a table is to read its log since
+# the last checkpoint, of a store by a dozen requests or more, and the steps of a small window open its tables some
+# twenty times; one request, or one look into the folder, says whether the newest commit is still the one that was read.
+# Names of commits come again where a table is removed and made again, so that these are told apart by the store's tags,
+# in a folder by their digests. Of a store contents of small data files are kept, too: Delta never writes another file
+# under a file's name.
 
 _LOG = logging.getLogger(__name__)
 
@@ -135,14 +138,14 @@ _Key: TypeAlias = tuple[int, str, tuple[tuple[str, str], ...]]
 
 @dataclass(slots=True)
 class _Kept:
-    """A table as it was read: the number of its newest commit, the store's tag of that commit's object, its files."""
+    """A table as it was read: the number of its newest commit, what tells that commit from others, its data files."""
 
     # The settings have the secret key among them.
     key: _Key = field(repr=False)
     table: DeltaTable
     version: int
     tag: str
-    files: int
+    files: pa.Table
 
 
 class LentTable(DeltaTable):
@@ -174,7 +177,7 @@ _SILENCE = _Silence()
 
 
 def lent(path: str, settings: Mapping[str, str], read: Callable[[], DeltaTable]) -> DeltaTable:
-    """The table at this path (``s3a://bucket/key``) as it is now: a kept one, or else what ``read`` returns.
+    """The table at this path (a folder, or ``s3a://bucket/key``) as it is now: a kept one, or what ``read`` returns.
 
     ``settings``: delta-rs's for the store. A table that was read with others is not lent.
     """
@@ -185,7 +188,7 @@ def lent(path: str, settings: Mapping[str, str], read: Callable[[], DeltaTable])
         return LentTable(kept)
     table = read()
     files = _files_of(table)
-    tag = _tag_of_newest(path, table.version()) if files <= MOST_FILES else None
+    tag = _tag_of_newest(path, table.version()) if files.num_rows <= MOST_FILES else None
     if tag is None:
         return table
     return LentTable(_Kept(key, table, table.version(), tag, files))
@@ -201,8 +204,15 @@ def note_commit(table: DeltaTable) -> None:
         kept.tag = _tag_of_newest(kept.key[1], kept.version) or ""
 
 
-def _files_of(table: DeltaTable) -> int:
-    return int(table.get_add_actions().num_rows)
+def files_of(table: DeltaTable) -> pa.Table:
+    """What the log says of each data file: one row each, with delta-rs's columns; of a lent table it is known."""
+    if isinstance(table, LentTable) and table.kept.version == table.version():
+        return table.kept.files
+    return _files_of(table)
+
+
+def _files_of(table: DeltaTable) -> pa.Table:
+    return pa.table(table.get_add_actions(flatten=True))
 
 
 def _put_back(kept: _Kept) -> None:
@@ -217,12 +227,20 @@ def _put_back(kept: _Kept) -> None:
             # By settings that are over: a session's token, say.
             _KEPT.pop(key, None)
         _KEPT[kept.key] = kept
-        while len(_KEPT) > MOST_TABLES or sum(one.files for one in _KEPT.values()) > MOST_FILES:
+        while (
+            len(_KEPT) > MOST_TABLES
+            or sum(one.files.num_rows for one in _KEPT.values()) > MOST_FILES
+        ):
             _KEPT.popitem(last=False)
 
 
 def _tag_of_newest(path: str, version: int) -> str | None:
-    """The store's tag of the commit with this number; None where it is not the newest, and where that is not known."""
+    """What tells the commit with this number from another of its name: the store's tag, or a digest.
+
+    None where it is not the newest, and where that is not known.
+    """
+    if not is_on_store(path):
+        return _digest_of_newest(f"{path}/_delta_log", version)
     if monotonic() < _SILENCE.until:
         return None
     bucket, _, prefix = path.partition("://")[2].partition("/")
@@ -252,6 +270,22 @@ def _tag_of_newest(path: str, version: int) -> str | None:
     ):
         return None
     return found[0].get("ETag")
+
+
+_BEGINNING = 8 << 10
+"""Bytes of a commit that tell it from others: its first lines have its time, and ids that Delta gives once."""
+
+
+def _digest_of_newest(log: str, version: int) -> str | None:
+    """``_tag_of_newest`` of a table in a folder."""
+    try:
+        with Path(log, f"{version:020}.json").open("rb") as commit:
+            size, beginning = os.fstat(commit.fileno()).st_size, commit.read(_BEGINNING)
+        if Path(log, f"{version + 1:020}.json").exists():
+            return None
+    except OSError:
+        return None
+    return f"{size}-{sha256(beginning).hexdigest()}"
 
 
 @dataclass(slots=True)

@@ -260,10 +260,13 @@ class InProcessTable:
 
         A store answers slowly, and many at a time; of files in a folder each is read by one core.
         """
+        some = [*items]
+        if len(some) <= 1:
+            return [*map(work, some)]
         # All threads share the marks.
         _, readers = self._marks, _LOCAL_READERS if self._is_local else _READERS
         with ThreadPoolExecutor(readers) as threads:
-            return [*threads.map(work, items)]
+            return [*threads.map(work, some)]
 
     def each(
         self, columns: Columns | None = None, where: Where | None = None
@@ -824,7 +827,7 @@ class InProcessTable:
         """What the log says of each data file; asked of delta-rs once for each version."""
         version = self.version
         if self._known is None or self._known[0] != version:
-            self._known = version, pa.table(self._there.get_add_actions(flatten=True))
+            self._known = version, delta_rs.files_of(self._there)
         return self._known[1]
 
     @property
