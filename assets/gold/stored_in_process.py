@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from assets.executors.in_process import values_of
 from assets.gold.fold import Folded
 from assets.gold.tables import CONSTRAINT, WHOLE_KEY, declared_with, has_whole_key
-from assets.storage.in_process_table import DataFile, InProcessTable
+from assets.storage.in_process_table import DataFile, InProcessTable, groups_of, groups_with
 from assets.storage.lake import Lake, Layer
 from assets.storage.row_commits import Numbers
 from transforms.change import Key
@@ -243,13 +243,17 @@ class StoredInProcess:
     ) -> Iterator[_Found]:
         """The rows of these files that have a key of the index."""
         keys = pa.schema([schema.field(name) for name in self.table.key or (KEY,)])
-        of_files = [stored.numbered(file, keys)[1] for file in files]
-        is_wanted = index.numbers(parts_of_rows(self.table, pa.concat_tables(of_files))) >= 0
-        ends = np.cumsum([one.num_rows for one in of_files])[:-1]
-        for file, mine in zip(files, np.split(is_wanted, ends), strict=True):
+        among = groups_with(keys.names[0], index.first_parts)
+        of_files = [stored.numbered(file, keys, among) for file in files]
+        every = pa.concat_tables([rows for _, rows in of_files])
+        is_wanted = index.numbers(parts_of_rows(self.table, every)) >= 0
+        ends = np.cumsum([rows.num_rows for _, rows in of_files])[:-1]
+        for file, (there, _), mine in zip(files, of_files, np.split(is_wanted, ends), strict=True):
             if mine.any():
-                numbers, rows = stored.numbered(file, schema)
-                yield _Found(file.path, numbers[mine], rows.filter(pa.array(mine)))
+                wanted = there[mine]
+                numbers, rows = stored.numbered(file, schema, groups_of(wanted))
+                found = pa.array(np.isin(numbers, wanted, assume_unique=True))
+                yield _Found(file.path, wanted, rows.filter(found))
 
     def _files(self, stored: InProcessTable, index: KeyIndex | None) -> list[DataFile]:
         if index is None:

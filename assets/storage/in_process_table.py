@@ -355,15 +355,26 @@ class InProcessTable:
         asked = values.drop_null().sort().to_pylist()
         return [file for file in files if _may_have(known.get(file.path), asked)]
 
-    def numbered(self, file: DataFile, columns: pa.Schema) -> tuple[Numbers, pa.Table]:
-        """A file's rows that are not deleted, with these columns, and the number of each in the file."""
+    def numbered(
+        self, file: DataFile, columns: pa.Schema, among: RowGroups | None = None
+    ) -> tuple[Numbers, pa.Table]:
+        """A file's rows that are not deleted, with these columns, and the number of each in the file.
+
+        ``among``: which of its parts (Parquet's row groups) are read, by what their footer says; None for all.
+        """
         parquet = self._parquet(file)
-        rows = parquet.read(_stored(parquet, file, columns.names), use_threads=self._is_local)
-        numbers: Numbers = np.arange(rows.num_rows)
+        ends = _ends_of_groups(parquet)
+        groups = [*range(len(ends))] if among is None else [*among(parquet.metadata, ends)]
+        names = _stored(parquet, file, columns.names)
+        rows = parquet.read_row_groups(groups, names, use_threads=self._is_local)
+        starts = [0, *ends]
+        spans = [np.arange(starts[group], starts[group + 1]) for group in groups]
+        numbers: Numbers = np.concatenate([np.arange(0), *spans])
         if (marks := self._marks.get(_last(file.path))) is not None:
             # Rows behind the end of the marks are all there.
-            there = np.ones(rows.num_rows, bool)
+            there = np.ones(starts[-1], bool)
             there[: len(marks)] = marks.to_numpy(zero_copy_only=False)
+            there = there[numbers]
             numbers, rows = numbers[there], rows.filter(pa.array(there))
         return numbers, delta_rs.conformed(rows, columns)
 
@@ -923,6 +934,50 @@ def _parquet_of(source: object, repeated: Sequence[str]) -> pq.ParquetFile:
     return pq.ParquetFile(
         source, pre_buffer=False, coerce_int96_timestamp_unit="us", read_dictionary=[*repeated]
     )
+
+
+RowGroups: TypeAlias = Callable[[pq.FileMetaData, Sequence[int]], Iterable[int]]
+"""Which row groups of a data file are read, by its footer and by the number of the row behind each group."""
+
+
+def groups_with(column: str, values: pa.Array) -> RowGroups:
+    """The row groups but for those that have none of these values in the column by their statistics."""
+    asked = values.drop_null().sort().to_pylist() if _has_bounds(values.type) else None
+
+    def among(footer: pq.FileMetaData, ends: Sequence[int]) -> Iterable[int]:
+        columns = [footer.schema.column(at).path for at in range(footer.num_columns)]
+        if asked is None or column not in columns:
+            return range(len(ends))
+        at = columns.index(column)
+        return (
+            group
+            for group in range(len(ends))
+            if _may_have(_bounds_of(footer.row_group(group).column(at).statistics), asked)
+        )
+
+    return among
+
+
+def _bounds_of(statistics: pq.Statistics | None) -> tuple[Any, Any] | None:
+    if statistics is None or not statistics.has_min_max:
+        return None
+    return statistics.min, statistics.max
+
+
+def groups_of(numbers: Numbers) -> RowGroups:
+    """The row groups that hold the rows with these numbers."""
+
+    def among(_: pq.FileMetaData, ends: Sequence[int]) -> Iterable[int]:
+        return np.unique(np.searchsorted(ends, numbers, "right")).tolist()
+
+    return among
+
+
+def _ends_of_groups(parquet: pq.ParquetFile) -> list[int]:
+    """The number of the row behind each row group."""
+    footer = parquet.metadata
+    sizes = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
+    return [int(one) for one in np.cumsum(sizes)]
 
 
 def _stored(parquet: pq.ParquetFile, file: DataFile, columns: Sequence[str]) -> list[str]:
