@@ -59,12 +59,14 @@ def test_what_this_process_commits_it_need_not_read(tmp_path: Path, reads: list[
 
 
 def test_a_table_that_was_made_again_is_another(tmp_path: Path, reads: list[object]) -> None:
-    # Both have one commit of the same size, and the file system may give the same number to both files.
     write_deltalake(tmp_path / "zoo", rows(1))
     assert numbers(tmp_path) == [1]
+    commit = tmp_path / "zoo" / "_delta_log" / f"{0:020}.json"
+    size = commit.stat().st_size
     shutil.rmtree(tmp_path / "zoo")
-    assert not small(tmp_path).exists
     write_deltalake(tmp_path / "zoo", rows(2))
+    # Blanks at the end are nothing to JSON: the commit's name, size and place are the former one's.
+    commit.write_text(commit.read_text().rstrip("\n").ljust(size))
     assert numbers(tmp_path) == [2]
 
 
