@@ -68,12 +68,15 @@ def feed_of_table(landing: Path) -> Feed:
     return Feed("bench", "arcion_s3_json", str(landing), tables={TABLE.name: TABLE})
 
 
-def declare(folder: Path, feed: Feed) -> None:
-    """Write the feed's file into a folder of feeds, for commands; it is JSON, which is YAML, too."""
+def declare(folder: Path, feed: Feed, **more: object) -> None:
+    """Write the feed's file into a folder of feeds, for commands; it is JSON, which is YAML, too.
+
+    ``more``: other keys of the file, and their values.
+    """
     tables = {
         name: {"key": list(table.key), "columns": dict(table.columns)}
         for name, table in feed.tables.items()
     }
-    declared = {"format": feed.format, "landing": feed.landing, "tables": tables}
+    declared = {"format": feed.format, "landing": feed.landing, "tables": tables} | more
     folder.mkdir()
     (folder / "bench.yaml").write_text(json.dumps(declared))

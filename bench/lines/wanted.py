@@ -9,6 +9,7 @@ from types import MappingProxyType
 from bench.growth import day, objects, requests, rows, tables, windows
 from bench.lines import (
     checks,
+    compacting,
     demo,
     drop_to_gold,
     late_events,
@@ -39,7 +40,7 @@ GROWTH: Mapping[str, Callable[[Workspace, Sizes], Iterator[Line]]] = MappingProx
 )
 """Curves by name."""
 
-ASKED_FOR = ("answers", "others", *GROWTH)
+ASKED_FOR = ("answers", "others", "compact", *GROWTH)
 """Lines that run only when they are named: tools have to be downloaded for them, or they take hours at full scale."""
 
 
@@ -61,6 +62,8 @@ def wanted_lines(
         yield from one_table.lines_of_one_table(work, sizes, wanted, environments_in)
     if "snapshot" in wanted:
         yield snapshots.line_of_snapshots(work, sizes)
+    if "compact" in wanted:
+        yield from compacting.lines_of_compaction(work, sizes)
     if "tables" in wanted:
         yield small_tables.line_of_small_tables(work, sizes)
     if "late" in wanted:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from assets.storage.lake import Layer
 from bench.growth import windows
+from bench.lines import compacting
 from bench.lines.appliers import feed_of
 from bench.lines.commands import watch_weir
 from bench.lines.one_table import agree
@@ -80,6 +81,22 @@ def test_looks_at_many_windows_find_them_finished(
     assert finished.count() == 11
     rows = work.lake("lake_of_10").table(Layer.BRONZE, "bench").read()
     assert rows.count() == 10 * windows.OBJECTS * windows.EVENTS
+
+
+def test_a_long_history_is_compacted_but_for_a_tenth(spark: SparkSession, tmp_path: Path) -> None:
+    work = Workspace(tmp_path, lake_of(str(tmp_path)))
+    (line,) = wanted_lines(work, replace(SIZES, shrunk=100), ["compact"])
+    assert (line.name, line.size) == ("weir compact of 10 windows, 10,000 rows", 10)
+    line.competitors["weir"]()()
+    (made,) = tmp_path.glob("run_*")
+    kept = work.lake(made.name).table(Layer.SILVER, "bench").read()
+    before = work.lake("history").table(Layer.SILVER, "bench").read()
+    assert 0 < kept.count() <= 2 * compacting.EVENTS < before.count()
+    gold = [
+        work.lake(name).table(Layer.GOLD, "bench", "item").read() for name in (made.name, "history")
+    ]
+    assert gold[0].count() == gold[1].count()
+    assert gold[0].exceptAll(gold[1]).count() == 0
 
 
 def test_a_day_of_a_landing_is_listed_without_the_others(
