@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets.bronze import source_rows
 from assets.columns import gold, layers, silver
 from assets.control import compacted, decisions
 from assets.executors.in_process import InProcess
@@ -46,10 +47,11 @@ def explained(
     key = canonical(table, key)
     known = events_of_key(lake, feed, table, name, tuple(key))
     counted = {one.event_id for one in known.changes}
+    notes = source_rows.notes_on(lake, feed, [*known.rows, *known.waiting])
     compaction_watermark = compacted.compaction_watermarks(lake, feed).get(name)
     return KeyStory(
         tuple(key),
-        tuple(_steps(feed, Fold.of(table), known, list(key))),
+        tuple(_steps(feed, Fold.of(table), known, list(key), notes)),
         tuple(
             Waiting(one["operation"], one["transaction"]["id"], _delivery(feed, one))
             for one in known.waiting
@@ -75,7 +77,9 @@ def _base(compaction_watermark: CompactionWatermark, state: State) -> Base:
     return Base(compaction_watermark.log_position, state.columns, state.copies)
 
 
-def _steps(feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step]:
+def _steps(
+    feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None], notes: Mapping[str, str]
+) -> Iterator[Step]:
     state, rows = known.before, defaultdict[str, list[Row]](list)
     for row in known.rows:
         rows[row["event_id"]].append(row)
@@ -85,7 +89,7 @@ def _steps(feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None]) -> I
         of_event = rows[change.event_id]
         # A key change is two rows of one event: the one for this key tells its story.
         mine = next((row for row in of_event if row["key"] in (key, None)), of_event[0])
-        deliveries = {_delivery(feed, row) for row in of_event}
+        deliveries = {_delivery(feed, row, notes.get(row["object"], "")) for row in of_event}
         yield Step(
             operation=mine["operation"],
             effect=mine["effect"],
@@ -136,8 +140,8 @@ def _quarantined(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> li
     ]
 
 
-def _delivery(feed: Feed, row: Row) -> Delivery:
-    repaired = ""
+def _delivery(feed: Feed, row: Row, repaired: str = "") -> Delivery:
+    """Where a row was read; ``repaired``: who had it read again in the source, if somebody had."""
     replaced = feed.decisions.replaced() if feed.decisions.replacements else {}
     if given := replaced.get(source_location_of(row)):
         by = f" by {given.by}" if given.by else ""
@@ -157,7 +161,10 @@ Image = Mapping[str, str | None] | None
 
 @dataclass(frozen=True, slots=True, order=True)
 class Delivery:
-    """Where one delivery of an event was read; ``repaired``: who gave another payload for its record, or empty."""
+    """Where one delivery of an event was read.
+
+    ``repaired``: who gave another payload for its record, or had its row read again in the source; or empty.
+    """
 
     window: str
     object: str

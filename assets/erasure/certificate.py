@@ -10,6 +10,7 @@ from assets.erasure.record import Progress
 from assets.landing.landings import open_landing
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.silver.source_repairs import is_of_source
 
 NOT_REACHED: Final = (
     "The landing: its objects or topics belong to the source. Those below still hold the records.",
@@ -60,8 +61,11 @@ def certificate(feed: Feed, progress: Progress) -> dict[str, Any]:
 
 def in_landing(feed: Feed, progress: Progress) -> list[tuple[str, int]]:
     """The objects of the landing that still hold records that were erased, and how many; of topics their partitions."""
+    # What Weir has read again in the source never landed.
     held: Mapping[tuple[str, str], int] = Counter(
-        one.source_location[:2] for one in progress.plan.records
+        one.source_location[:2]
+        for one in progress.plan.records
+        if not is_of_source(*one.source_location[:2])
     )
     if not feed.reads_topics and held:
         landing = open_landing(feed, FORMATS[feed.format].files)

@@ -57,6 +57,16 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Sides:
+    """What is compared with what, and how."""
+
+    lake: Lake
+    feed: Feed
+    source: Source
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True)
 class Behind:
     """A key that differed, and of which gold may still be on its way to what the source has."""
 
@@ -69,7 +79,8 @@ class Behind:
 class Compared:
     """What is known of one table.
 
-    ``reason``: why it was not compared; else None. ``in_source_called``: the source's name of it. ``different`` and
+    ``reason``: why it was not compared; else None. ``in_source_called``: the source's name of it, ``in_stream_called``
+    that of its changes, with what the connection has chosen. ``different`` and
     ``behind`` are its keys that were not the same in the end, ``caught_up`` is how many were so only at first.
     ``is_whole``: whether all keys that differ were looked at. ``fetched``: of how many rows of the source the key was
     fetched.
@@ -78,6 +89,7 @@ class Compared:
     table: str
     reason: str | None = None
     in_source_called: str = ""
+    in_stream_called: str = ""
     columns: Columns | None = None
     in_source: int = 0
     in_gold: int = 0
@@ -116,7 +128,7 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
         for name, table in chosen.items():
             one = Compared(name)
             found.append(one)
-            one.reason = _prepared(one, table, names.get(name, set()), snapshot)
+            one.reason = _prepared(one, table, names.get(name, {}), snapshot)
             if one.reason is None:
                 differ[name] = _compared(lake, feed, one, snapshot, ask)
         place = snapshot.place
@@ -126,6 +138,20 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
             ask.say(f"{one.table}: {len(differ[one.table]):,} keys differ; looking at each")
             looks.judge(one, differ[one.table])
     return Reconciled(place, place_of(newest_position(lake, feed), place), found)
+
+
+def looked_at_again(
+    sides: Sides, found: Reconciled, keys: Collection[tuple[str, Key]]
+) -> Reconciled:
+    """The same, with these keys (each with its table) of those that were different looked at once more."""
+    lake, feed = sides.lake, sides.feed
+    looks = _Looks(lake, feed, sides.source, sides.ask, found.place)
+    for one in found.tables:
+        chosen = [each.key for each in one.different if (one.table, each.key) in keys]
+        one.different = [each for each in one.different if (one.table, each.key) not in keys]
+        if chosen:
+            looks.judge(one, chosen)
+    return Reconciled(looks.place, place_of(newest_position(lake, feed), looks.place), found.tables)
 
 
 def _chosen(lake: Lake, feed: Feed, asked: Collection[str]) -> dict[str, Table]:
@@ -138,20 +164,26 @@ def _chosen(lake: Lake, feed: Feed, asked: Collection[str]) -> dict[str, Table]:
     return {name: one for name, one in tables.items() if not asked or name in asked}
 
 
-def _names_in_source(lake: Lake, feed: Feed) -> dict[str, set[str]]:
-    """By gold table, what the source calls the tables that its changes came from: ``schema.table``."""
-    rows = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(["table", "source_table"])
-    found: dict[str, set[str]] = {}
+def _names_in_source(lake: Lake, feed: Feed) -> dict[str, dict[str, str]]:
+    """By gold table, what the source calls the tables that its changes came from, and what these call them.
+
+    The source: ``schema.table``; its changes: ``catalog.schema.table``.
+    """
+    rows = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(
+        ["table", "source_table", "changes", "derived"]
+    )
+    found: dict[str, dict[str, str]] = {}
     for row in rows:
-        if row["table"] and row["source_table"]:
+        # Of erased events nobody knows what the source calls their table.
+        if row["table"] and row["source_table"] and row["changes"] + row["derived"]:
             # The catalog is the database, which the connection has chosen.
-            parts = row["source_table"].split(".")
-            found.setdefault(row["table"], set()).add(".".join(parts[-2:]))
+            name = ".".join(row["source_table"].split(".")[-2:])
+            found.setdefault(row["table"], {})[name] = row["source_table"]
     return found
 
 
 def _prepared(
-    one: Compared, table: Table, names: Collection[str], snapshot: Snapshot
+    one: Compared, table: Table, names: Mapping[str, str], snapshot: Snapshot
 ) -> str | None:
     """Which columns are compared; why the table cannot be, where that is so."""
     if not names:
@@ -160,7 +192,7 @@ def _prepared(
         return f"its rows come from several tables of the source: {', '.join(sorted(names))}"
     if not table.key:
         return "it has no key by which rows could be told apart"
-    (name,) = names
+    ((name, one.in_stream_called),) = names.items()
     one.in_source_called = name
     theirs = snapshot.columns_of(name)
     if not theirs:

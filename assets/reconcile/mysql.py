@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from time import sleep
 from typing import Any, Final
 
 import pymysql
@@ -34,8 +35,12 @@ _SESSION: Final = (
     "SET SESSION sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES', time_zone = '+00:00',"
     f" lock_wait_timeout = {LOCK_SECONDS}",
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
 )
+_BEGIN: Final = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
+_CLOCK: Final = "SELECT cast(unix_timestamp(now(6)) * 1000000 AS signed)"
+
+COMMIT_SECONDS = 2.0
+"""MySQL writes a transaction into its log, and then makes it seen: so long it is given for the second."""
 
 _PLACES: Final = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")
 """What newer and older servers call it. All that a snapshot has was written to the log before."""
@@ -58,18 +63,40 @@ class MySqlSource:
     @contextmanager
     def snapshot(self) -> Iterator[MySqlSnapshot]:
         """A new snapshot, until the end of the block."""
+        with self._cursor() as cursor:
+            cursor.execute(_BEGIN)
+            yield MySqlSnapshot(cursor, self._place(cursor))
+
+    @contextmanager
+    def complete_snapshot(self, wait: float) -> Iterator[MySqlSnapshot]:
+        """A new snapshot that has all that was written before its place, until the end of the block.
+
+        MariaDB keeps the very place of a snapshot. In MySQL the place is asked for first, and the snapshot comes so
+        much later that all of the log up to there is seen by then.
+        """
+        with self._cursor() as cursor:
+            cursor.execute(_CLOCK)
+            ((read_at,),) = cursor.fetchall()
+            before = self._place(cursor)
+            cursor.execute(_BEGIN)
+            if not _kept(cursor)[0]:
+                cursor.execute("ROLLBACK")
+                sleep(COMMIT_SECONDS)
+                cursor.execute(_BEGIN)
+                yield MySqlSnapshot(cursor, before, read_at)
+            else:
+                yield MySqlSnapshot(cursor, self._place(cursor), read_at)
+
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        """A cursor of a session in which a snapshot can be taken."""
         connection = None
         try:
             connection = connection_to(self.address, charset="utf8mb4")
             with connection.cursor() as cursor:
                 for statement in _SESSION:
                     cursor.execute(statement)
-                place = _place(cursor)
-                if place is None:
-                    fault = "its user may not ask where the log stands, or the server writes none"
-                    remedy = "GRANT REPLICATION CLIENT (in MariaDB: BINLOG MONITOR) to it, and turn the binary log on."
-                    raise UnreadableSource(self.feed, f"{self.address}: {fault}", remedy)
-                yield MySqlSnapshot(cursor, place)
+                yield cursor
         except pymysql.MySQLError as fault:
             # The cause is left behind: its text may quote how it was called.
             raise UnreadableSource(self.feed, *in_words(fault, self.address)) from None
@@ -78,12 +105,25 @@ class MySqlSource:
                 with suppress(pymysql.MySQLError):
                     connection.close()
 
+    def _place(self, cursor: Any) -> LogPlace:
+        place = _place(cursor)
+        if place is None:
+            fault = "its user may not ask where the log stands, or the server writes none"
+            remedy = "GRANT REPLICATION CLIENT (in MariaDB: BINLOG MONITOR) to it, and turn the binary log on."
+            raise UnreadableSource(self.feed, f"{self.address}: {fault}", remedy)
+        return place
+
+
+def _kept(cursor: Any) -> tuple[str | None, str | None]:
+    """Where the log stood when the open snapshot was taken, file and point, which MariaDB alone keeps."""
+    cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
+    kept = {name.lower(): value for name, value in cursor.fetchall()}
+    return kept.get("binlog_snapshot_file"), kept.get("binlog_snapshot_position")
+
 
 def _place(cursor: Any) -> LogPlace | None:
     """Where the binary log stands, or stood when the snapshot was taken, which MariaDB keeps."""
-    cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
-    kept = {name.lower(): value for name, value in cursor.fetchall()}
-    file, point = kept.get("binlog_snapshot_file"), kept.get("binlog_snapshot_position")
+    file, point = _kept(cursor)
     for statement in () if file else _PLACES:
         with suppress(pymysql.MySQLError):
             cursor.execute(statement)
@@ -98,10 +138,11 @@ def _place(cursor: Any) -> LogPlace | None:
 
 @dataclass(frozen=True, slots=True)
 class MySqlSnapshot:
-    """The database as it was at one moment; ``place``: where its log stood."""
+    """The database as it was at one moment; ``place``: where its log stood; ``read_at``: when, where that is asked."""
 
     cursor: Any
     place: LogPlace
+    read_at: int = 0
 
     def columns_of(self, table: str) -> dict[str, SourceColumn]:
         """The columns of a table by their names; none where there is no such table."""

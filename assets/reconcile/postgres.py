@@ -4,20 +4,22 @@ All is read in transactions that are read only and repeatable, by one connection
 locks they take ``ACCESS SHARE`` alone, as every SELECT does; where somebody alters the table, they give up waiting.
 
 Vendor: PostgreSQL documentation, "Transaction Isolation" (Repeatable Read), "System Administration Functions"
-(``pg_current_wal_insert_lsn``, ``pg_last_wal_replay_lsn``), "Row-wise Comparison".
+(``pg_current_wal_insert_lsn``, ``pg_last_wal_replay_lsn``), "Row-wise Comparison", "pg_locks" (``transactionid``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import monotonic, sleep
 from typing import Any, Final
 
 import psycopg2
 
 from assets.reconcile.sql_table import SqlTable, qualified
 from assets.source.database import Address, connection_to, in_words
+from assets.wording import counted
 from transforms.errors import UnreadableSource
 from transforms.reconcile.judgement import LogPlace, lsn_text
 from transforms.reconcile.row_texts import Columns, SourceColumn
@@ -40,6 +42,15 @@ _PLACE: Final = """
 SELECT (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END
         - '0/0'::pg_lsn)::text, current_setting('server_encoding')
 """
+
+_OPEN: Final = """
+SELECT virtualtransaction || ' ' || transactionid FROM pg_locks
+WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted
+"""
+"""Every transaction that has written anything, prepared ones included: each holds the lock on its own number."""
+
+_LOOK_SECONDS = 0.2
+"""How long lies between two looks at which transactions are open."""
 
 _COLUMNS: Final = """
 SELECT a.attname, format_type(base.oid, NULL), format_type(nullif(base.typelem, 0), NULL),
@@ -67,17 +78,53 @@ class PostgresSource:
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
         """A new snapshot, until the end of the block."""
+        with self._cursor() as cursor:
+            # The snapshot is that of the first statement: all that it sees was committed before this place.
+            yield _snapshot(cursor)
+
+    @contextmanager
+    def complete_snapshot(self, wait: float) -> Iterator[PostgresSnapshot]:
+        """A new snapshot that has all that was written before its place, until the end of the block.
+
+        The place comes first. What was written before it is of transactions that are finished, or hold the lock on
+        their own number: a snapshot that is taken once those have ended sees the work of them all.
+        """
+        with self._cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_is_in_recovery(), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+            )
+            is_replica, read_at = cursor.fetchone()
+            if is_replica:
+                fault = "it is a replica, which does not say which transactions are open"
+                remedy = f"Name the primary for this command: WEIR_SOURCE_{self.feed.upper()}."
+                raise UnreadableSource(self.feed, f"{self.address}: {fault}", remedy)
+            before = _snapshot(cursor)
+            cursor.execute(_OPEN)
+            waited_for = {*cursor.fetchall()}
+            deadline = monotonic() + wait
+            while waited_for:
+                cursor.execute(_OPEN)
+                waited_for.intersection_update(cursor.fetchall())
+                if waited_for and monotonic() >= deadline:
+                    fault = f"{counted(len(waited_for), 'transaction')} stayed open for {wait:g} seconds"
+                    remedy = "Wait for longer (--wait), or see in pg_stat_activity whose they are."
+                    raise UnreadableSource(self.feed, f"{self.address}: {fault}", remedy)
+                if waited_for:
+                    sleep(_LOOK_SECONDS)
+        with self._cursor() as cursor:
+            now = _snapshot(cursor)
+            yield replace(now, place=before.place, read_at=read_at)
+
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        """A cursor within a transaction that only reads."""
         connection = None
         try:
             connection = self._connected()
             with connection.cursor() as cursor:
                 for name, value in _SETTINGS.items():
                     cursor.execute("SELECT set_config(%s, %s, true)", (name, value))
-                # The snapshot is that of the first statement: all that it sees was committed before this place.
-                cursor.execute(_PLACE)
-                place, encoding = cursor.fetchone()
-                place_of = LogPlace((int(place),), lsn_text(int(place)))
-                yield PostgresSnapshot(cursor, place_of, encoding == "UTF8")
+                yield cursor
         except psycopg2.Error as fault:
             # The cause is left behind: its text may quote how it was called.
             raise UnreadableSource(self.feed, *in_words(fault, self.address)) from None
@@ -92,13 +139,22 @@ class PostgresSource:
         return connection
 
 
+def _snapshot(cursor: Any) -> PostgresSnapshot:
+    cursor.execute(_PLACE)
+    place, encoding = cursor.fetchone()
+    return PostgresSnapshot(
+        cursor, LogPlace((int(place),), lsn_text(int(place))), encoding == "UTF8"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PostgresSnapshot:
-    """The database as it was at one moment; ``place``: where its log stood."""
+    """The database as it was at one moment; ``place``: where its log stood; ``read_at``: when, where that is asked."""
 
     cursor: Any
     place: LogPlace
     is_utf8: bool
+    read_at: int = 0
 
     def columns_of(self, table: str) -> dict[str, SourceColumn]:
         """The columns of a table by their names; none where there is no such table."""

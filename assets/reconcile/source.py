@@ -37,8 +37,31 @@ class Snapshot(Protocol):
         """One table of it."""
 
 
+class TimedSnapshot(Snapshot, Protocol):
+    """A snapshot of which it is known when its place was asked for.
+
+    ``read_at``: by the source's clock, in microseconds since 1970 (UTC).
+    """
+
+    @property
+    def read_at(self) -> int:
+        """When that was."""
+
+
 class Source(Protocol):
     """A database that can be asked as it was at one moment, as often as one likes."""
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """A new snapshot, until the end of the block. No lock is taken that keeps a writer waiting."""
+        """A new snapshot, until the end of the block. No lock is taken that keeps a writer waiting.
+
+        All that it has was written before its place.
+        """
+
+    def complete_snapshot(self, wait: float) -> AbstractContextManager[TimedSnapshot]:
+        """A new snapshot that has all that was written before its place, and may have more.
+
+        ``wait``: so many seconds it waits for transactions that are open.
+
+        Raises:
+            UnreadableSource: they stay open, or the source cannot tell.
+        """

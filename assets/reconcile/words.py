@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
 from assets.reconcile.compare import Behind, Compared, Reconciled
+from assets.reconcile.repair import RepairPlan, by_table
 from assets.wording import counted
 from transforms.change import Key
 from transforms.feed.feed import Feed
@@ -118,6 +119,63 @@ def explain_line(feed: Feed, table: str, key: Key) -> str:
     # What begins with a bracket is read as JSON, and what begins with a dash as an option.
     word = json.dumps(key) if one_word.startswith(("[", "-")) else one_word
     return f"weir explain {feed.name} {shlex.quote(table)} {shlex.quote(word)}"
+
+
+_RECORDED: Final[Mapping[str, str]] = {
+    "read": "the source's row",
+    "update": "the columns that were read",
+    "delete": "that there is no row",
+}
+
+
+def plan_lines(feed: Feed, plan: RepairPlan, limit: int) -> Iterator[str]:
+    """What a repair would record, and what it would leave, table by table."""
+    for table, repairs in by_table(plan.repairs).items():
+        kinds = Counter(_RECORDED[one.row.operation] for one in repairs)
+        parts = ", ".join(f"{kinds[what]:,} × {what}" for what in _RECORDED.values() if kinds[what])
+        yield f"gold.{feed.name}.{table}: {counted(len(repairs), 'key')} to be recorded: {parts}"
+        if unread := next((one.unread for one in repairs if one.unread), ()):
+            yield (
+                f"  not read, so that gold keeps what it has, which is null in a new row: {', '.join(unread)}"
+            )
+        for one in repairs[:limit]:
+            yield from difference_lines(feed, table, one.found)
+        if (more := len(repairs) - limit) > 0:
+            yield f"  and {counted(more, 'more key')} (--limit)"
+    for left in plan.left:
+        of = "" if left.key is None else f", key {json.dumps(left.key, ensure_ascii=False)}"
+        yield f"gold.{feed.name}.{left.table}{of}: not repaired: {left.why}"
+    if plan.caught_up:
+        yield f"{counted(plan.caught_up, 'key')} are the same by now"
+    yield f"read in the source at {plan.place.text}"
+
+
+def after_lines(feed: Feed, found: Reconciled, tables: Collection[str]) -> Iterator[str]:
+    """What is known of repaired tables afterwards."""
+    for one in found.tables:
+        if one.table in tables:
+            left = len(one.different) + len(one.behind)
+            says = f"{counted(left, 'key')} still differ" if left else "as in the source"
+            yield f"gold.{feed.name}.{one.table}: repaired; the keys that differed were compared again: {says}"
+
+
+def plan_facts(plan: RepairPlan) -> Mapping[str, object]:
+    """The same for programs."""
+    return {
+        "place": plan.place.text,
+        "caught_up": plan.caught_up,
+        "recorded": [
+            {
+                "table": one.table,
+                "key": one.found.key,
+                "kind": one.found.kind,
+                "operation": one.row.operation,
+                "unread": one.unread,
+            }
+            for one in plan.repairs
+        ],
+        "left": [asdict(one) for one in plan.left],
+    }
 
 
 def last_lines(found: Reconciled) -> Iterator[str]:

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 
 import click
 
-from assets.reconcile.compare import Ask, reconciled
+from assets.reconcile.compare import Ask, Sides, reconciled
 from assets.reconcile.databases import source_of
 from assets.reconcile.words import as_document, exit_code, last_lines, table_lines
 from assets.source.database import address_of
-from orchestration.cli import session
-from orchestration.cli.options import JSON, Place, in_place
+from orchestration.cli import reconcile_repair, session
+from orchestration.cli.options import BY, JSON, Place, in_place
+from orchestration.cli.reconcile_repair import WAYS, Ways
 from orchestration.console import begin, put_json, put_lines, say, waiting
 from orchestration.observability import comparison
 from orchestration.observability.last_comparison import noted
@@ -48,9 +49,26 @@ from orchestration.observability.last_comparison import noted
     show_default=True,
     help="How many keys of a table are printed; all are counted.",
 )
+@click.option(
+    "--repair",
+    "is_repair",
+    is_flag=True,
+    help="Read the keys that differ again in the source, record them in bronze, and bring them to gold.",
+)
+@click.option("--dry-run", is_flag=True, help="With --repair: say what would be recorded, only.")
+@click.option(
+    "--yes",
+    "is_sure",
+    is_flag=True,
+    help="With --repair: do not ask; without a terminal nobody is asked.",
+)
+@click.option(
+    "--reason", help="With --repair: why, for whoever reads the story of such a key later."
+)
+@BY
 @in_place
 @JSON
-def reconcile_command(feed: str, place: Place, limit: int, as_json: bool, **how: object) -> None:
+def reconcile_command(feed: str, place: Place, limit: int, as_json: bool, **asked: object) -> None:
     """Compare gold with the live source, and name each key that differs.
 
     The source is read in one snapshot, by checksums of ranges of keys that it computes itself: nothing is written or
@@ -59,23 +77,35 @@ def reconcile_command(feed: str, place: Place, limit: int, as_json: bool, **how:
 
         weir reconcile shop --table orders
 
+    With --repair, what differs is read again, shown, and recorded in bronze as what the source held at that place of
+    its log; then it is brought to gold, and these keys are compared once more. Nothing else writes gold.
+
     Where the database is, the feed file says (`source`); who asks it, WEIR_SOURCE_USERNAME and WEIR_SOURCE_PASSWORD.
     """
+    ways = Ways(**{name: asked.pop(name) for name in WAYS}, limit=limit)  # type: ignore[arg-type]
+    ways.refuse_alone()
     chosen, lake = session.reached_feed(place, feed)
     address = address_of(chosen)
-    ask = Ask(**how, say=begin)  # type: ignore[arg-type]
+    ask = Ask(**asked, say=begin)  # type: ignore[arg-type]
+    source = source_of(chosen, address)
     say(f"comparing gold.{feed} with {address}")
     with waiting(f"comparing {feed}"):
-        found = reconciled(lake, chosen, source_of(chosen, address), ask)
+        found = reconciled(lake, chosen, source, ask)
+    if not as_json:
+        for one in found.tables:
+            put_lines(table_lines(chosen, one, limit))
+        put_lines(last_lines(found))
+    facts: dict[str, object] = {}
+    if ways.is_repair:
+        found, repair = reconcile_repair.repaired(
+            place, Sides(lake, chosen, source, ask), found, ways, as_json=as_json
+        )
+        facts["repair"] = repair
     if not ask.tables:
         try:
             comparison.publish(lake, chosen, noted(chosen, found, datetime.now(UTC)))
         except Exception as fault:  # whoever may only read has compared all the same
             say(f"the feed's page could not be made again: {fault}")
     if as_json:
-        put_json(as_document(chosen, found))
-    else:
-        for one in found.tables:
-            put_lines(table_lines(chosen, one, limit))
-        put_lines(last_lines(found))
+        put_json(dict(as_document(chosen, found)) | facts)
     sys.exit(exit_code(found.tables))

@@ -65,6 +65,7 @@ from transforms.silver.plain_rows import (
 )
 from transforms.silver.record_batches import bounded, groups, reading_of
 from transforms.silver.shapes import ShapedRows
+from transforms.silver.source_repairs import but_source_rows, with_source_rows
 from transforms.silver.trails import Deliveries, Point, TrailKey, part_of_source, point_of
 from transforms.source_format import Decode, Resolve, SourceFormat
 from transforms.task_errors import failed_at, naming_record, with_clear_errors
@@ -99,8 +100,8 @@ class DecodeRows:
             describes_tables=source.describes_tables,
             compaction_watermarks=self.compaction_watermarks,
         )
-        decode = partial(_events_of, feed, source.decoder(feed, self.surveyed))
-        read = None if source.shapes is None else source.shapes(feed)
+        decode = partial(_events_of, feed, with_source_rows(source.decoder(feed, self.surveyed)))
+        read = None if source.shapes is None else but_source_rows(source.shapes(feed))
         shaped = ShapedRows(read, decode, conform, self.shards)
         with with_clear_errors(feed):
             erased: list[BronzeRecord] = []

@@ -140,10 +140,16 @@ class Shop:
             return [*cursor.fetchall()]
 
     def capture(
-        self, table: str, rows: list[dict[str, Any]], op: str = "c", file: int | None = None
+        self,
+        table: str,
+        rows: list[dict[str, Any]],
+        op: str = "c",
+        file: int | None = None,
+        point: int | None = None,
     ) -> None:
-        """Land changes, as of a transaction that has just ended, or of one in a later log file."""
-        ((name, point, *_),) = self.asked("SHOW MASTER STATUS")
+        """Land changes, as of a transaction that has just ended, or of one in another log file, or at a point there."""
+        ((name, now, *_),) = self.asked("SHOW MASTER STATUS")
+        point = now if point is None else point
         lines = []
         for at, row in enumerate(rows):
             self.landed += 1
