@@ -12,6 +12,7 @@ import dagster as dg
 from assets.bronze import asset as bronze_asset
 from assets.control import asset as control_asset
 from assets.control import discovered_tables
+from assets.erasure.erase import finish_interrupted
 from assets.feed_assets import feed_key, gold_key, gold_keys, spec_of_feed
 from assets.gold import asset as gold_asset
 from assets.gold import discovered_asset
@@ -69,7 +70,7 @@ def assets_of(feed: Feed, nodes: Collection[Table]) -> list[dg.AssetsDefinition 
     source = FORMATS[feed.format]
     return [
         spec_of_feed(feed, landing),
-        bronze_asset.build(feed),
+        bronze_asset.build(feed, finish_interrupted),
         silver_asset.build(feed),
         *([gold_asset.build(feed)] if feed.tables else []),
         *([discovered_asset.build(feed, nodes)] if source.describes_tables else []),

@@ -379,3 +379,36 @@ def figures(facts: SourceFacts) -> Iterator[tuple[str, str, str]]:
         expiry = f", each for {spoken_seconds(logs.expires_after)}" if logs.expires_after else ""
         behind = "" if logs.lag is None else f"{spoken_bytes(logs.lag)} unread; "
         yield "binary log", f"{behind}{kept} kept{expiry}", files
+
+
+@dataclass(frozen=True, slots=True)
+class LookFigures:
+    """One look in few numbers, to be set beside others; None where the look did not measure it.
+
+    ``newest_event_age``: how old the newest event of all was, in seconds. ``unread``: records of all partitions.
+    ``log_behind``: how many bytes of log the source has written that were not read: of the feed's slot, or of the
+    binary log. ``warnings``, ``failing``: how many things were wrong.
+    """
+
+    looked_at: datetime
+    newest_event_age: float | None
+    unread: int | None
+    log_behind: int | None
+    warnings: int
+    failing: int
+
+
+def look_figures(facts: SourceFacts, limits: HealthLimits) -> LookFigures:
+    """What is kept of a look when a newer one takes its place."""
+    newest, levels = facts.newest_event_at, [one.level for one in findings(facts, limits)]
+    lags = [one.lag for one in judged_slots(facts.slots or (), limits)]
+    lags += [] if facts.binary_logs is None else [facts.binary_logs.lag]
+    partitions = facts.partitions
+    return LookFigures(
+        looked_at=facts.looked_at,
+        newest_event_age=None if newest is None else facts.age(newest).total_seconds(),
+        unread=None if partitions is None else sum(one.unread for one in partitions),
+        log_behind=max((one for one in lags if one is not None), default=None),
+        warnings=levels.count("warning"),
+        failing=levels.count("failing"),
+    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 import pyarrow.compute as pc
 
 from assets.control import accounting, decisions, discovered_tables, ledger, progress, transactions
 from assets.control.transactions import OpenTransaction
+from assets.erasure import record
 from assets.gold import tables
 from assets.quarantine.records import totals_of
 from assets.storage.lake import Lake, Layer
@@ -32,6 +34,15 @@ class GoldSize:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfinishedErasure:
+    """An erasure that was begun, ``at``, and is not finished; ``table``: None where it takes out what landed again."""
+
+    id: str
+    table: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """One feed. ``unfinished``: windows whose bronze is not in gold yet.
 
@@ -40,7 +51,7 @@ class Status:
     wait for somebody. ``warnings``: how many events have each of the format's warnings, by the rule that it breaks.
     ``waiting_tables``: changes that wait in silver, by their table,
     for nothing says what its key is. ``open``: transactions that are not complete. ``stopped``: a sentence for each
-    gold table that is not made now.
+    gold table that is not made now. ``erasures``: those that are not finished.
     """
 
     windows: int
@@ -55,6 +66,7 @@ class Status:
     open: tuple[OpenTransaction, ...]
     gold: tuple[GoldSize, ...]
     stopped: tuple[str, ...]
+    erasures: tuple[UnfinishedErasure, ...] = ()
 
 
 def status_of(lake: Lake, feed: Feed) -> Status | None:
@@ -80,6 +92,10 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
         open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
         stopped=tuple(stopped_in_words(discovered_tables.made_and_stopped(lake, feed).stopped)),
+        erasures=tuple(
+            UnfinishedErasure(one.plan.id, one.plan.table or None, one.plan.at)
+            for one in record.unfinished(lake, feed)
+        ),
     )
 
 

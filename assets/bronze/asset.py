@@ -2,7 +2,7 @@
 
 # No postponed annotations here: Dagster reads the functions' own. The asset yields its result, for of one that returns
 # it Dagster wants a tuple as soon as there is a check.
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
 import dagster as dg
@@ -28,8 +28,11 @@ from assets.wording import counted, nothing_landed
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 
+Begin = Callable[[Lake, Feed, Callable[[str], None]], object]
+"""What a run finishes of a feed before it reads anything new; is told each step."""
 
-def build(feed: Feed) -> dg.AssetsDefinition:
+
+def build(feed: Feed, begin: Begin) -> dg.AssetsDefinition:
     """The feed's bronze asset."""
     spec = dg.AssetSpec(
         feed_key("bronze", feed),
@@ -48,6 +51,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def bronze(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None]]:
+        begin(lake, feed, lambda said: context.log.info(f"{feed.name}: {said}"))
         yield _topics(context, lake, feed) if feed.reads_topics else _objects(context, lake, feed)
 
     return bronze

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from assets.control import decisions
@@ -13,7 +13,7 @@ from assets.erasure.record import Plan, Progress
 from assets.erasure.search import KeyToErase
 from assets.storage.lake import Lake, Layer
 from transforms.change import Key
-from transforms.errors import ErasureRefused, GoldBehind
+from transforms.errors import DecisionRefused, ErasureRefused, GoldBehind
 from transforms.feed.digest import table_digest
 from transforms.feed.erasures import SECRET, hashed_key
 from transforms.feed.feed import Feed
@@ -48,30 +48,66 @@ def erase(
     feed = decisions.with_recorded(lake, feed)
     decisions.refuse_unknown_secret(feed)
     progress = interrupted(lake, feed, what.name, what.key)
-    if progress is None:
-        _refuse_behind(lake, feed, what)
-        plan = record.planned(feed, what, search.found_in_bronze(lake, feed, what), signed)
-        if not told.is_wanted(plan):
-            return Progress(plan, {}, None)
-        progress = _begun(lake, feed, plan)
-    return _finished(lake, feed, progress, told)
+    if progress is not None:
+        return _gone_on(lake, feed, progress.plan, told)
+    _refuse_behind(lake, feed, what)
+
+    def planned() -> Plan:
+        return record.planned(feed, what, search.found_in_bronze(lake, feed, what), signed)
+
+    bronze = lake.in_process_table(Layer.BRONZE, feed.name)
+    plan = planned()
+    if not told.is_wanted(plan):
+        return Progress(plan, {}, None)
+
+    def begin() -> Progress:
+        # A run may have read something new while the key was looked for, and while a person was asked.
+        is_same = bronze.now().version == bronze.version
+        return _begun(lake, feed, plan if is_same else replace(planned(), id=plan.id))
+
+    return _carried_out(lake, feed, plan, begin, told)
 
 
 def erase_again(lake: Lake, feed: Feed, signed: Signed, told: Told = NOBODY) -> Progress | None:
     """Go on with erasures that were interrupted, and take out of bronze what landed again; None where nothing did."""
     refuse_without_secret(feed)
     search.refuse_format(feed)
+    finish_interrupted(lake, feed, told.say)
     feed = decisions.with_recorded(lake, feed)
     decisions.refuse_unknown_secret(feed)
-    for one in record.recorded(lake, feed):
-        if one.finished_at is None:
-            _finished(lake, feed, one, told)
-    feed = decisions.with_recorded(lake, feed)
     found = search.landed_again(lake, feed) if feed.decisions.erasures else ()
     if not found:
         return None
-    progress = _begun(lake, feed, record.planned_again(feed, found, signed))
-    return _finished(lake, feed, progress, told)
+    plan = record.planned_again(feed, found, signed)
+    return _carried_out(lake, feed, plan, lambda: _begun(lake, feed, plan), told)
+
+
+def finish_interrupted(
+    lake: Lake, feed: Feed, say: Callable[[str], None] = lambda _: None
+) -> list[Progress]:
+    """Finish the erasures that were interrupted, the oldest first; gives those that were.
+
+    Whoever reads something new does this before: an erasure takes all rows of its key, and what comes after its plan
+    was made is to come through.
+
+    Raises:
+        DecisionRefused: the secret that they were begun with is not at hand.
+        TableBusy: one is not interrupted but still under way, or a run writes tables of the feed.
+    """
+    begun = record.unfinished(lake, feed)
+    if not begun:
+        return []
+    _refuse_other_secret(feed, begun)
+    feed = decisions.with_recorded(lake, feed)
+    decisions.refuse_unknown_secret(feed)
+    done = []
+    for one in begun:
+        of = f"{feed.name}.{one.plan.table}" if one.plan.table else feed.name
+        say(
+            f"erasure {one.plan.id} of {of}, of {one.plan.at:%Y-%m-%d %H:%M} UTC, was interrupted and is gone on with"
+        )
+        done.append(_gone_on(lake, feed, one.plan, Told(say=say)))
+    return done
 
 
 def interrupted(lake: Lake, feed: Feed, table: str, key: Key) -> Progress | None:
@@ -80,8 +116,8 @@ def interrupted(lake: Lake, feed: Feed, table: str, key: Key) -> Progress | None
     own = hashed_key(feed.erasure_key, feed.name, table, key)
     found = (
         one
-        for one in record.recorded(lake, feed)
-        if one.finished_at is None and one.plan.table == table and own in one.plan.hashes
+        for one in record.unfinished(lake, feed)
+        if one.plan.table == table and own in one.plan.hashes
     )
     return next(found, None)
 
@@ -91,10 +127,20 @@ def _begun(lake: Lake, feed: Feed, plan: Plan) -> Progress:
     return Progress(plan, {}, None)
 
 
-def _finished(lake: Lake, feed: Feed, progress: Progress, told: Told) -> Progress:
-    for step in steps.carry_out(lake, feed, progress):
+def _gone_on(lake: Lake, feed: Feed, plan: Plan, told: Told) -> Progress:
+    def left() -> Progress | None:
+        # Another process may have finished it since, or done more of it.
+        return next((one for one in record.unfinished(lake, feed) if one.plan.id == plan.id), None)
+
+    return _carried_out(lake, feed, plan, left, told)
+
+
+def _carried_out(
+    lake: Lake, feed: Feed, plan: Plan, begin: Callable[[], Progress | None], told: Told
+) -> Progress:
+    for step in steps.carry_out(lake, feed, begin):
         told.say(step)
-    return next(one for one in record.recorded(lake, feed) if one.plan.id == progress.plan.id)
+    return next(one for one in record.recorded(lake, feed) if one.plan.id == plan.id)
 
 
 def _refuse(feed: Feed, what: KeyToErase) -> None:
@@ -113,6 +159,20 @@ def _refuse_behind(lake: Lake, feed: Feed, what: KeyToErase) -> None:
     gold = lake.in_process_table(Layer.GOLD, feed.name, what.name)
     if gold.exists and gold.properties.get(DECLARATION) != table_digest(feed, what.table):
         raise GoldBehind(feed.name, what.name)
+
+
+def _refuse_other_secret(feed: Feed, begun: Sequence[Progress]) -> None:
+    """Raise where erasures were begun with a secret that is not at hand: another one does not tell their rows."""
+    own = feed.erasure_key and feed.erasure_key.fingerprint()
+    for one in begun:
+        # What is taken out because it landed again is of keys whose erasures are recorded, with their secret.
+        if own is None or any(each.secret != own for each in one.plan.erasures):
+            found = "is not set" if own is None else "holds another"
+            raise DecisionRefused(
+                feed.name,
+                f"erasure {one.plan.id} was interrupted, and has to be finished before anything new is read: {SECRET}"
+                f" {found}. Nothing was written: set it to the secret that the erasure was begun with",
+            )
 
 
 def refuse_without_secret(feed: Feed) -> None:

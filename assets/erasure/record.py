@@ -148,6 +148,11 @@ def note(lake: Lake, feed: Feed, erasure: str, step: str, meaning: object) -> No
     lake.in_process_table(Layer.ERASURES, feed.name).append([row])
 
 
+def unfinished(lake: Lake, feed: Feed) -> list[Progress]:
+    """The erasures of a feed that were begun and are not finished, the oldest first."""
+    return [one for one in recorded(lake, feed) if one.finished_at is None]
+
+
 def recorded(lake: Lake, feed: Feed) -> list[Progress]:
     """All erasures of a feed, the oldest first."""
     rows = lake.in_process_table(Layer.ERASURES, feed.name).rows()

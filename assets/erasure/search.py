@@ -185,10 +185,13 @@ def _judged(lake: Lake, wanted: Wanted, searched: _Searched, what: str) -> list[
             one = judged(feed, FORMATS[feed.format], wanted, searched.surveyed, batch)
             place = source_location_of(batch.select(_PLACE).to_pylist()[0])
             if one.others:
+                others = [
+                    f"rows of {name}" if name else "what it says itself" for name in one.others
+                ]
                 raise ErasureRefused(
                     feed.name,
-                    f"{place[0]}, line {place[2]}, is one record that holds events of other rows, too (of"
-                    f" {', '.join(sorted({*one.others}))}), and Weir takes records out of bronze whole",
+                    f"{place[0]}, line {place[2]}, is one record that holds more than rows of this key (also"
+                    f" {', '.join(others)}), and Weir takes records out of bronze whole",
                     "Erase the person in the source, let a new export land, and make a new warehouse of it.",
                 )
             records.append(FoundRecord(asked[place], place, one))

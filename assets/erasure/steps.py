@@ -52,8 +52,11 @@ WINDOWS_AT_ONCE: Final = 48
 _DERIVED, _PAGES, _DECIDED = "derived", "pages", "decided"
 
 
-def carry_out(lake: Lake, feed: Feed, progress: Progress) -> Iterator[str]:
+def carry_out(lake: Lake, feed: Feed, begin: Callable[[], Progress | None]) -> Iterator[str]:
     """Do the steps of an erasure that are not done; yields the name of each as it is.
+
+    ``begin``: gives the erasure as it stands, and None where nothing is left to do. It is asked once nobody else can
+    write bronze or silver: before, another process may still be at the same erasure.
 
     Raises:
         TableBusy: a run, or another command, writes tables of the feed.
@@ -63,6 +66,9 @@ def carry_out(lake: Lake, feed: Feed, progress: Progress) -> Iterator[str]:
         # Silver's lock keeps runs and compaction away. Those of gold come later: deriving may ask for them itself.
         for layer in (Layer.BRONZE, Layer.SILVER):
             alone.enter_context(writing(lake, layer, feed.name))
+        progress = begin()
+        if progress is None:
+            return
         work = _Work(lake, feed, progress)
         yield from work.until_derived()
         alone.enter_context(writing(lake, Layer.PROGRESS, feed.name))
@@ -191,10 +197,16 @@ class _Work:
         """Remove what shows samples and is made again: results of checks, the report, the last comparison."""
         root = self.lake.warehouse.rstrip("/")
         results = f"{root}/{RESULTS}/{self.feed.name}"
-        _remove(results, _listed(results))
+        _remove(results, listed(results))
         for folder, ending in ((REPORTS, "html"), (COMPARISONS, "json")):
             own = f"{self.feed.name}.{ending}"
-            _remove(f"{root}/{folder}", [one for one in _listed(f"{root}/{folder}") if one == own])
+            # Beside it may lie what somebody wrote of it who was killed.
+            mine = [
+                one
+                for one in listed(f"{root}/{folder}")
+                if one == own or one.startswith(f".{own}.")
+            ]
+            _remove(f"{root}/{folder}", mine)
 
     # Which rows are meant.
 
@@ -317,7 +329,8 @@ def _without_payloads(rows: pa.Table, meant: pa.Array) -> pa.Table:
     return pa.Table.from_pylist(kept, rows.schema)
 
 
-def _listed(path: str) -> list[str]:
+def listed(path: str) -> list[str]:
+    """The names of all files below a folder of the warehouse; none where there is no folder."""
     if is_on_store(path):
         return row_commits.listed_in_store(path)
     root = Path(path.removeprefix("file://"))

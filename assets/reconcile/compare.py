@@ -297,7 +297,8 @@ class _Looks:
             are_equal = all(states[key].row == rows.get(key) for key in keys)
             if has_passed or are_equal or self.waited >= self.ask.wait:
                 return states, has_passed
-            if place_of(newest, self.place) is None:
+            is_under_way = newest is None and self.feed.format in BY_LOG
+            if place_of(newest, self.place) is None and not is_under_way:
                 # No wait would tell.
                 return states, False
             self.ask.say(f"{gold.name}: waiting until gold has come to the snapshot")
@@ -313,7 +314,7 @@ class _Looks:
 
 
 def newest_position(lake: Lake, feed: Feed) -> LogPosition | None:
-    """Where the newest change stands that is in gold; None where there is none, or changes stand by no log."""
+    """Where the newest change stands that is in gold; None where all is under way, or changes stand by no log."""
     if feed.format not in BY_LOG:
         return None
     known = ledger.read_objects(lake, feed)

@@ -140,6 +140,7 @@ def summary(feed: Feed, total: Mapping[str, int]) -> str:
         + f" + {counted(total['duplicates'], 'duplicate')}"
         + f" + {total['quarantined']:,} quarantined"
         + (f" + {total['too_late']:,} too late" if total["too_late"] else "")
+        + (f" + {total['erased']:,} erased" if total["erased"] else "")
     )
 
 

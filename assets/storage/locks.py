@@ -13,9 +13,10 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TextIO
 
 from py4j.protocol import Py4JError
@@ -103,6 +104,26 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
             # Never without one: two runs would each write what they have read before the other wrote.
             said = f"its file system has no locks (flock: {os.strerror(fault.errno)})"
             raise NoLocks(lake.warehouse, said) from None
+        yield
+
+
+@contextmanager
+def in_turn(lake: Lake, name: str, patience: float = 10.0) -> Iterator[None]:
+    """``exclusive`` for what takes moments: waits so many seconds at most for others.
+
+    Raises:
+        TableBusy: another had it all the time.
+    """
+    until = monotonic() + patience
+    with ExitStack() as alone:
+        while True:
+            try:
+                alone.enter_context(exclusive(lake, name))
+                break
+            except TableBusy:
+                if monotonic() > until:
+                    raise
+                sleep(0.05)
         yield
 
 

@@ -64,8 +64,8 @@ def erase_command(place: Place, feed: str, **asked: Any) -> None:
     however often it lands; what it says later comes through. The secret of the hash is WEIR_ERASURE_KEY.
 
     A key of several columns is written as for `weir explain`; `-` reads it from standard input, so that it stands in no
-    shell's history. Without TABLE and KEY, the command lists the erasures. After a crash the same command goes on.
-    Run nothing else on the feed meanwhile.
+    shell's history. Without TABLE and KEY, the command lists the erasures. After a crash the next run of the feed
+    goes on, and so does the same command. Run nothing else on the feed meanwhile.
     """
     (declared,) = session.choose(place.feeds, [feed])
     lake = session.reached(place.warehouse, [declared], place.executor)
@@ -226,12 +226,10 @@ def list_erasures(lake: Lake, feed: Feed, answer: CommandAnswer) -> None:
     lifted = {
         one.key_hash for one in decisions.with_recorded(lake, feed).decisions.erasures if one.lifted
     } - {one.key_hash for one in standing(decisions.with_recorded(lake, feed).decisions.erasures)}
+    erasure_certificate.store_missing(lake, feed)
     facts = []
     for one in found:
-        if one.finished_at:
-            # The command that finished it may have died before it was kept.
-            erasure_certificate.store_missing(lake, certificate(feed, one))
-        state = "finished" if one.finished_at else "interrupted: `weir erase --again` goes on"
+        state = "finished" if one.finished_at else "interrupted: the next `weir run` goes on"
         if one.plan.hashes and one.plan.hashes <= lifted:
             state = "lifted"
         table = one.plan.table or "(landed again)"

@@ -89,6 +89,7 @@ def reconcile_command(feed: str, place: Place, limit: int, as_json: bool, **aske
     ask = Ask(**asked, say=begin)  # type: ignore[arg-type]
     source = source_of(chosen, address)
     say(f"comparing gold.{feed} with {address}")
+    began = datetime.now(UTC)
     with waiting(f"comparing {feed}"):
         found = reconciled(lake, chosen, source, ask)
     if not as_json:
@@ -103,7 +104,8 @@ def reconcile_command(feed: str, place: Place, limit: int, as_json: bool, **aske
         facts["repair"] = repair
     if not ask.tables:
         try:
-            comparison.publish(lake, chosen, noted(chosen, found, datetime.now(UTC)))
+            made = noted(chosen, found, datetime.now(UTC))
+            comparison.published(lake, chosen, made, began)
         except Exception as fault:  # whoever may only read has compared all the same
             say(f"the feed's page could not be made again: {fault}")
     if as_json:

@@ -34,8 +34,12 @@ def report_command(feed: str, place: Place, to: Path | None, opened: bool) -> No
     lake = session.reached(place.warehouse)
     address = html_page.address_of(lake, declared) if to is None else str(to.expanduser().resolve())
     with waiting(f"looking at {feed}"):
-        page = html_page.make_report(lake, declared, datetime.now(UTC))
-    stored_text.store_text(address, page, stored_text.HTML)
+        if to is None:
+            with html_page.making(lake, declared) as put_page:
+                put_page(html_page.make_report(lake, declared, datetime.now(UTC)))
+        else:
+            page = html_page.make_report(lake, declared, datetime.now(UTC))
+            stored_text.store_text(address, page, stored_text.HTML)
     put(address)
     if opened:
         link = html_page.opened_by_browser(lake, declared) if to is None else Path(address).as_uri()

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import click
 
 from assets.control import ledger
-from assets.storage.lake import Lake
+from assets.storage.lake import Lake, Layer
 from assets.wording import counted, nothing_landed
 from orchestration.cli import session
 from orchestration.cli.answer import CommandAnswer
@@ -107,6 +107,7 @@ def catch_up_and_plan(
 
     def plan(feed: Feed) -> RunPlan | Exception:
         try:
+            finish_erasures(lake, feed, answer)
             # A ledger that was lost is written once here, so that not every plan has to read bronze for it.
             held = ledger.catch_up(lake, feed)
             if asked is not None:
@@ -122,6 +123,22 @@ def catch_up_and_plan(
             answer.error(feed.name, result)
     plans = [result for result in results if isinstance(result, RunPlan)]
     return plans, len(results) - len(plans)
+
+
+def finish_erasures(lake: Lake, feed: Feed, answer: CommandAnswer) -> None:
+    """Finish the erasures that were interrupted, before anything new is looked for."""
+    if not lake.in_process_table(Layer.ERASURES, feed.name).exists:
+        return
+    # It takes a while to import, and few feeds have ever had an erasure.
+    from assets.erasure.erase import finish_interrupted
+    from orchestration.observability import erasure_certificate
+
+    done = finish_interrupted(lake, feed, lambda said: say(f"{feed.name}: {said}"))
+    if done:
+        erasure_certificate.store_missing(lake, feed)
+        answer.of(feed.name)["erasures"] = [one.plan.id for one in done]
+    for one in done:
+        say(f"{feed.name}: erasure {one.plan.id} is finished; `weir erase {feed.name}` lists it")
 
 
 def is_whole_range(plan: RunPlan) -> bool:

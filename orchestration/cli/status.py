@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import click
 
@@ -43,9 +44,10 @@ from transforms.source_health import Finding, SourceFacts, figures, findings
 @click.option("--json", "style", flag_value="json", help="The same for programs.")
 @click.option(
     "--source",
-    "style",
-    flag_value="source",
-    help="Ask how each source stands, and exit with 1 where something of it is lost or beyond a limit that fails.",
+    "of_source",
+    is_flag=True,
+    help="Ask how each source stands, and exit with 1 where something of it is lost or beyond a limit that fails; with"
+    " --json for programs.",
 )
 @click.option(
     "--max-age",
@@ -54,7 +56,11 @@ from transforms.source_health import Finding, SourceFacts, figures, findings
     help="Exit with 1 where a feed's newest window in gold ended longer ago.",
 )
 def status_command(
-    place: Place, only: tuple[str, ...], style: str | None, max_age: float | None
+    place: Place,
+    only: tuple[str, ...],
+    style: str | None,
+    of_source: bool,
+    max_age: float | None,
 ) -> None:
     """Say how each feed stands, in a line each: windows, events, quarantine, and what waits.
 
@@ -63,8 +69,8 @@ def status_command(
     chosen = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse)
     say(f"the tables are in {lake.warehouse}")
-    if style == "source":
-        ill = [feed.name for feed in chosen if not put_source(lake, feed)]
+    if of_source:
+        ill = put_sources(lake, chosen, is_json=style == "json")
         if ill:
             say(f"not well: {', '.join(ill)}")
             sys.exit(1)
@@ -80,6 +86,9 @@ def status_command(
         put_json([as_json(feed, one) for feed, one in found])
     elif style is None:
         print_table(found)
+        for feed, one in found:
+            for line in erasure_lines(feed, one):
+                say(line)
         say(
             "what has landed since is not counted here: `weir run` finds it, and `weir status --details` names what no"
             " run reads"
@@ -93,14 +102,42 @@ def status_command(
         sys.exit(1)
 
 
-def put_source(lake: Lake, feed: Feed) -> bool:
-    """Print how a feed's source stands now; whether nothing of it is lost or beyond a limit that fails."""
-    limits = feed.running.health
-    with waiting(f"looking at the source of {feed.name}"):
-        facts = look(lake, feed, datetime.now(UTC))
-        found = findings(facts, limits)
-        put_lines(source_lines(feed, facts, found))
-    return all(one.level == "warning" for one in found)
+def put_sources(lake: Lake, feeds: Sequence[Feed], *, is_json: bool) -> list[str]:
+    """Print how the feeds' sources stand now; the feeds of which something is lost, or beyond a limit that fails."""
+    documents: list[object] = []
+    ill = []
+    for feed in feeds:
+        with waiting(f"looking at the source of {feed.name}"):
+            facts = look(lake, feed, datetime.now(UTC))
+        found = findings(facts, feed.running.health)
+        if is_json:
+            documents.append(source_as_json(feed, facts, found))
+        else:
+            put_lines(source_lines(feed, facts, found))
+        if any(one.level == "failing" for one in found):
+            ill.append(feed.name)
+    if is_json:
+        put_json(documents)
+    return ill
+
+
+def source_as_json(feed: Feed, facts: SourceFacts, found: Sequence[Finding]) -> dict[str, object]:
+    """How a source stands for programs: what was measured, under its names in ``SourceFacts``, and what follows."""
+    failing = any(one.level == "failing" for one in found)
+    measured: Any = json.loads(json.dumps(asdict(facts), default=datetime.isoformat))
+    for shown, one in zip(measured["partitions"] or (), facts.partitions or (), strict=True):
+        shown |= {"unread": one.unread, "lost": one.lost}
+    for shown, slot in zip(measured["slots"] or (), facts.slots or (), strict=True):
+        shown |= {"lag": slot.lag, "wal_kept": slot.wal_kept, "is_lost": slot.is_lost}
+    if facts.binary_logs is not None:
+        logs = facts.binary_logs
+        measured["binary_logs"] |= {"lag": logs.lag, "purged_unread": logs.purged_unread}
+    return {
+        "feed": feed.name,
+        "state": "failing" if failing else "warning" if found else "well",
+        "findings": [asdict(one) for one in found],
+        **measured,
+    }
 
 
 def last_look_lines(feed: Feed, facts: SourceFacts | None) -> Iterator[str]:
@@ -153,6 +190,8 @@ def in_a_word(found: Status | None) -> str:
     """What most needs somebody's attention."""
     if found is None:
         return "never read"
+    if found.erasures:
+        return "erasure unfinished"
     if found.stopped:
         return f"{counted(len(found.stopped), 'gold table')} stopped"
     if found.unfinished:
@@ -162,6 +201,16 @@ def in_a_word(found: Status | None) -> str:
     if found.waiting_tables:
         return f"{counted(len(found.waiting_tables), 'table')} not declared"
     return "in gold"
+
+
+def erasure_lines(feed: Feed, found: Status | None) -> Iterator[str]:
+    """A sentence for each erasure that is not finished, with what to type."""
+    for one in found.erasures if found else ():
+        what = f"of {one.table}" if one.table else "of what landed again"
+        yield (
+            f"{feed.name}: erasure {one.id} {what}, begun at {in_utc(one.at)}, is not finished:"
+            f" `weir run {feed.name}` finishes it"
+        )
 
 
 def is_stale(feed: Feed, found: Status | None, oldest: datetime) -> bool:
@@ -217,6 +266,8 @@ def _of_landing(feed: Feed) -> Iterator[str]:
 
 def _of_tables(feed: Feed, found: Status) -> Iterator[str]:
     """What the feed's tables say: windows, events, gold tables, and what waits or was noticed."""
+    for line in erasure_lines(feed, found):
+        yield f"  {line}"
     newest = f", the newest {found.newest}" if found.newest else ""
     yield f"  windows: {found.windows:,} in gold{newest}" + (
         f"; not yet: {some(found.unfinished)}" if found.unfinished else ""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
+from assets.erasure import record
 from assets.feed_assets import feed_key, gold_keys, markdown_metadata, spec_of_feed
 from assets.quality.checks import results_of_rules, specs_of_rules
 from assets.reconcile.compare import Ask, reconciled
@@ -14,9 +15,13 @@ from assets.source.database import address_of
 from assets.storage.lake import Lake
 from expectations.feed_rules import comparison_rules
 from expectations.source import ALL_OF_GOLD_WAS_COMPARED, GOLD_IS_WHAT_THE_SOURCE_HOLDS
-from orchestration.observability.last_comparison import Comparison, keep_comparison, noted
+from orchestration.observability.last_comparison import (
+    Comparison,
+    keep_comparison,
+    noted,
+    without_keys,
+)
 from orchestration.observability.report import html_page
-from orchestration.observability.stored_text import HTML, store_text
 from transforms.display import bullets, own_head, table
 from transforms.feed.feed import Feed
 
@@ -44,10 +49,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def reconcile(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        ask = Ask(say=context.log.info)
+        ask, began = Ask(say=context.log.info), datetime.now(UTC)
         found = reconciled(lake, feed, source_of(feed, address_of(feed)), ask)
-        made = noted(feed, found, datetime.now(UTC))
-        publish(lake, feed, made)
+        made = published(lake, feed, noted(feed, found, datetime.now(UTC)), began)
         yield dg.MaterializeResult(
             asset_key=spec.key,
             metadata={
@@ -66,11 +70,18 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     return reconcile
 
 
-def publish(lake: Lake, feed: Feed, made: Comparison) -> None:
-    """Keep a comparison, and make the feed's page again, which shows it."""
+def published(lake: Lake, feed: Feed, made: Comparison, began: datetime) -> Comparison:
+    """Keep a comparison that began then, and make the feed's page again, which shows it; gives what was kept.
+
+    Where a key was erased meanwhile, no keys are kept: gold may have had it when it was compared.
+    """
+    ends = [one.finished_at for one in record.recorded(lake, feed)]
+    if any(one is None or one >= began for one in ends):
+        made = without_keys(made)
     keep_comparison(lake, feed, made)
-    page = html_page.make_report(lake, feed, made.compared_at)
-    store_text(html_page.address_of(lake, feed), page, HTML)
+    with html_page.making(lake, feed) as put:
+        put(html_page.make_report(lake, feed, made.compared_at))
+    return made
 
 
 def results(feed: Feed, made: Comparison) -> Iterator[dg.AssetCheckResult]:

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
+from assets.erasure import record
+from assets.erasure.certificate import certificate
+from assets.erasure.steps import listed
 from assets.storage.lake import Lake
 from orchestration.observability import stored_text
 from orchestration.observability.report.html_page import STYLE
+from transforms.feed.feed import Feed
 
 FOLDER: Final = "_erased"
 
@@ -19,10 +23,16 @@ def _places(lake: Lake, facts: Mapping[str, Any]) -> tuple[str, str]:
     return f"{root}.json", f"{root}.html"
 
 
-def store_missing(lake: Lake, facts: Mapping[str, Any]) -> None:
-    """Keep a certificate, unless it is kept."""
-    if stored_text.read_text(_places(lake, facts)[1]) is None:
-        store(lake, facts)
+def store_missing(lake: Lake, feed: Feed) -> None:
+    """Keep the certificates of finished erasures that are not kept: who finished them died, or was a run."""
+    finished = [one for one in record.recorded(lake, feed) if one.finished_at is not None]
+    if not finished:
+        return
+    kept = listed(f"{lake.warehouse.rstrip('/')}/{FOLDER}/{feed.name}")
+    for one in finished:
+        # The page is the last of the two files that are written.
+        if f"{one.plan.id}.html" not in kept:
+            store(lake, certificate(feed, one))
 
 
 def store(lake: Lake, facts: Mapping[str, Any]) -> tuple[str, str]:

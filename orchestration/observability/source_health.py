@@ -12,8 +12,9 @@ from assets.storage.lake import Lake
 from orchestration.observability import last_look
 from orchestration.observability.metrics import FOLDER, OPEN_METRICS, Family, in_open_metrics
 from orchestration.observability.report import html_page
-from orchestration.observability.stored_text import HTML, store_text
+from orchestration.observability.stored_text import store_text
 from transforms.addresses import has_credentials
+from transforms.errors import TableBusy
 from transforms.feed.feed import Feed
 from transforms.source_health import (
     BinaryLogs,
@@ -47,14 +48,17 @@ def build(feed: Feed) -> dg.AssetChecksDefinition:
 
 def publish(lake: Lake, feed: Feed, facts: SourceFacts, found: Sequence[Finding]) -> Iterator[str]:
     """Store a look for `status`, the metrics and the feed's page; yields what could not be written, in sentences."""
-    last_look.keep_look(lake, feed, facts)
+    try:
+        last_look.keep_look(lake, feed, facts)
+    except TableBusy as busy:
+        yield f"the look was not kept: {busy}"
     folder = os.environ.get(FOLDER, "").strip().rstrip("/")
     try:
         if folder and not has_credentials(folder):
             text = metrics_text(feed, facts, found)
             store_text(f"{folder}/weir_{feed.name}_source.prom", text, OPEN_METRICS)
-        page = html_page.make_report(lake, feed, facts.looked_at)
-        store_text(html_page.address_of(lake, feed), page, HTML)
+        with html_page.making(lake, feed) as put:
+            put(html_page.make_report(lake, feed, facts.looked_at))
     except Exception as fault:  # the look is stored, and what it found is told by the checks
         yield f"the metrics or the page could not be written: {fault}"
 

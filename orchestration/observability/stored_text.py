@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
@@ -23,9 +23,13 @@ def store_text(address: str, page: str, content_type: str) -> None:
     file = Path(address)
     file.parent.mkdir(parents=True, exist_ok=True)
     # Whoever reads the old one reads it to its end.
-    new = file.with_name(f".{file.name}.{os.getpid()}")
-    new.write_bytes(data)
-    new.replace(file)
+    # Two threads may write it at once, and so may two containers, whose processes have the same number.
+    new = file.with_name(f".{file.name}.{uuid4().hex}")
+    try:
+        new.write_bytes(data)
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def read_text(address: str) -> bytes | None:

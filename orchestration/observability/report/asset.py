@@ -14,12 +14,10 @@ from assets.control import asset, run_history
 from assets.control.run_history import EndedRun
 from assets.feed_assets import feed_key, markdown_metadata, spec_of_feed, window_step
 from assets.storage.lake import Lake
-from orchestration.observability import metrics, stored_text
+from orchestration.observability import erasure_certificate, metrics
 from orchestration.observability.drift_lines import NEW_DRIFT, drift_lines
-from orchestration.observability.last_comparison import last_comparison
-from orchestration.observability.last_look import last_look
 from orchestration.observability.report import html_page
-from orchestration.observability.report.html_page import AskedOfSource, page_of
+from orchestration.observability.report.html_page import asked_of_source, page_of
 from transforms.display import code_block
 from transforms.feed.feed import Feed
 
@@ -46,12 +44,13 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             context.log.warning(unwritten)
         drift = tell_of_drift(context, lake, feed, windows)
         try:
+            erasure_certificate.store_missing(lake, feed)
             sizes = run_history.sizes_now(lake, feed)
             run_history.note_sizes(lake, feed, ended, sizes)
-            facts = feed_report.facts_of(lake, feed, sizes)
+            with html_page.making(lake, feed) as put:
+                facts = feed_report.facts_of(lake, feed, sizes)
+                put(page_of(feed, facts, now, asked_of_source(lake, feed)))
             feed_assets.add_to_windows(context, spec.key, numbers_of(feed, facts), {})
-            asked = AskedOfSource(last_look(lake, feed), last_comparison(lake, feed))
-            stored_text.store_text(address, page_of(feed, facts, now, asked), stored_text.HTML)
         except (
             Exception
         ) as fault:  # the windows are in gold, and a page is no reason to say otherwise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -15,16 +16,19 @@ from urllib.parse import quote
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, WindowFacts, seconds_to_gold
 from assets.storage.lake import Lake
+from assets.storage.locks import in_turn
+from assets.wording import counted
 from orchestration.observability.last_comparison import Comparison, last_comparison
-from orchestration.observability.last_look import last_look
-from orchestration.observability.report.svg_plots import Plot, svg_of
+from orchestration.observability.last_look import last_look, looks
+from orchestration.observability.report.svg_plots import Plot, svg_of, whole
+from orchestration.observability.stored_text import HTML, store_text
 from transforms.addresses import without_credentials
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
 from transforms.formats import FORMATS
-from transforms.quantities import spoken_seconds
+from transforms.quantities import spoken_bytes, spoken_seconds
 from transforms.silver.accounting import OUTCOMES
-from transforms.source_health import SourceFacts, figures, findings
+from transforms.source_health import LookFigures, SourceFacts, figures, findings
 
 FOLDER = "_reports"
 REPORTS_URL = "WEIR_REPORTS_URL"
@@ -55,16 +59,39 @@ def opened_by_browser(lake: Lake, feed: Feed) -> str:
 
 def make_report(lake: Lake, feed: Feed, now: datetime) -> str:
     """The report's page, of the tables as they are and of the last look at the source."""
-    asked = AskedOfSource(last_look(lake, feed), last_comparison(lake, feed))
-    return page_of(feed, feed_report.facts_of(lake, feed), now, asked)
+    return page_of(feed, feed_report.facts_of(lake, feed), now, asked_of_source(lake, feed))
+
+
+@contextmanager
+def making(lake: Lake, feed: Feed) -> Iterator[Callable[[str], None]]:
+    """Around the making of the feed's page, of which the facts are read inside; gives what puts it in its place.
+
+    A run, the look at the source and the comparison with it each make it: in turn, so that no page takes the place of
+    another that was made of newer facts.
+    """
+    with in_turn(lake, f"{FOLDER}.{feed.name}", _PATIENCE):
+        yield lambda page: store_text(address_of(lake, feed), page, HTML)
+
+
+_PATIENCE: Final = 60.0
+"""How many seconds are waited at most while others make the page, each of which may read tables for a while."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedOfSource:
-    """What was asked of the feed's source last: how it stands, and whether gold holds what it holds."""
+    """What was asked of the feed's source last: how it stands, and whether gold holds what it holds.
+
+    ``looks``: numbers of the looks before, the oldest first, and of this one.
+    """
 
     look: SourceFacts | None = None
     compared: Comparison | None = None
+    looks: Sequence[LookFigures] = ()
+
+
+def asked_of_source(lake: Lake, feed: Feed) -> AskedOfSource:
+    """What the warehouse keeps of it."""
+    return AskedOfSource(last_look(lake, feed), last_comparison(lake, feed), looks(lake, feed))
 
 
 # The page of a report: HTML with everything in it, light or dark, for a phone or a wide screen.
@@ -86,6 +113,7 @@ def page_of(
             f"<dl class='tiles'>{''.join(_tiles(feed, facts, now, asked))}</dl>",
             f"<main>{''.join(_section(one) for one in sections(feed, facts))}{_tables(facts)}"
             f"{_section(source_section(feed, facts, now, asked.look))}"
+            f"{''.join(_section(one) for one in look_sections(asked.looks))}"
             f"{_section(comparison_section(asked.compared)) if asked.compared else ''}</main>",
             f"<footer>{''.join(_unknowable(feed))}</footer>",
         ]
@@ -151,7 +179,10 @@ def _tile(name: str, value: str, more: str, *, is_bad: bool = False) -> str:
 
 def _section(section: Section) -> str:
     """A part of the report: heading, sentence, legend, plot, and its numbers, which open on a click."""
-    parts = [f"<section><h2>{escape(section.title)}</h2><p>{escape(section.says)}</p>"]
+    kind = " class='texts'" if section.is_table else ""
+    parts = [f"<section{kind}><h2>{escape(section.title)}</h2><p>{escape(section.says)}</p>"]
+    if section.wrong:
+        parts.append(f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in section.wrong)}</ul>")
     if section.plot is None and section.nothing and not (section.is_table and section.rows):
         parts.append(f"<p class='nothing'>{escape(section.nothing)}</p>")
     if section.plot is not None:
@@ -165,7 +196,9 @@ def _section(section: Section) -> str:
             f"<figure style='{colors}'><ul class='legend'>{legend}</ul>"
             f"{svg_of(plot, f'{section.title}. {section.says}')}</figure>"
         )
-    if section.rows:
+    if section.rows and section.is_table:
+        parts.append(_table(section))
+    elif section.rows:
         opened = "" if section.plot else " open"
         parts.append(f"<details{opened}><summary>Numbers</summary>{_table(section)}</details>")
     return "".join([*parts, "</section>"])
@@ -230,7 +263,8 @@ Rows = Sequence[Sequence[str]]
 class Section:
     """A part of the report: its title, what it shows in a sentence, a plot where there is something to draw, a table.
 
-    ``nothing``: what is said where there is no plot. ``is_table``: it never has one.
+    ``nothing``: what is said where there is no plot. ``is_table``: it never has one, and its cells are texts and no
+    numbers. ``wrong``: sentences that a reader has to see.
     """
 
     title: str
@@ -240,6 +274,7 @@ class Section:
     rows: Rows
     nothing: str = ""
     is_table: bool = False
+    wrong: Sequence[str] = ()
 
 
 def sections(feed: Feed, facts: FeedReport) -> Iterator[Section]:
@@ -439,16 +474,77 @@ def source_section(
             age = spoken_seconds(max(0.0, (now - one.newest_event_at).total_seconds()))
             newest = f"newest event at {one.newest_event_at:%Y-%m-%d %H:%M:%S}"
             rows.append([f"table {one.table}", newest, f"{age} old"])
+    wrong: list[str] = []
     says = "When the source made the newest event of each table (UTC)."
     if look is not None:
         rows += [[*row] for row in figures(look)]
         found = findings(look, feed.running.health)
         says = f"{says} All else is of the last look at the source, at {look.looked_at:%Y-%m-%d %H:%M:%S}."
-        says = " ".join([says, *(f"{one.level.capitalize()}: {one.says}." for one in found)])
-    nothing = "No event was read yet."
+        wrong = [f"{one.level.capitalize()}: {one.says}." for one in found]
     return Section(
-        "The source", says, None, ["part", "figure", "more"], rows, nothing, is_table=True
+        "The source",
+        says,
+        None,
+        ["part", "figure", "more"],
+        rows,
+        "No event was read yet.",
+        is_table=True,
+        wrong=wrong,
     )
+
+
+def look_sections(found: Sequence[LookFigures]) -> Iterator[Section]:
+    """How the source stood at the newest looks: a part for each figure that two of them have measured."""
+    moments = [f"{one.looked_at:%Y-%m-%d %H:%M:%S}" for one in found]
+    labels = [f"{one.looked_at:%m-%d %H:%M}" for one in found]
+    for title, says, name, values, text, units in (
+        (
+            *(
+                "Age of the newest event",
+                "How old the newest event that was read was at each look at the source.",
+            ),
+            *(
+                "old",
+                [one.newest_event_age for one in found],
+                spoken_seconds,
+                (1, 60, 3_600, 86_400),
+            ),
+        ),
+        (
+            *(
+                "Unread records",
+                "Records of all partitions that were not read, at each look at the source.",
+            ),
+            *("unread", [one.unread for one in found], whole, ()),
+        ),
+        (
+            *(
+                "Log behind",
+                "How much log the source had written that was not read, at each look at it.",
+            ),
+            *("behind", [one.log_behind for one in found], spoken_bytes, _BYTES),
+        ),
+    ):
+        if len([one for one in values if one is not None]) > 1:
+            yield Section(
+                title,
+                says,
+                Plot(name, "lines", labels, {name: values}, ["blue"], text, units=units),
+                ["looked at (UTC)", name, "wrong then"],
+                [
+                    [moment, "–" if value is None else text(value), _wrong(one)]
+                    for moment, value, one in reversed([*zip(moments, values, found, strict=True)])
+                ],
+            )
+
+
+_BYTES: Final = tuple(1 << power for power in (0, 10, 20, 30, 40))
+
+
+def _wrong(look: LookFigures) -> str:
+    parts = [f"{look.failing:,} failing"] if look.failing else []
+    parts += [counted(look.warnings, "warning")] if look.warnings else []
+    return ", ".join(parts) or "nothing"
 
 
 # The report's style: colours that people with colour blindness tell apart, in light and in dark.
@@ -493,6 +589,9 @@ table{border-collapse:collapse;width:100%;font-size:.85rem;font-variant-numeric:
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 th,td{padding:.25rem .5rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th:first-child{text-align:left}tbody th{font-weight:400}thead th{position:sticky;top:0;background:var(--card)}
+.texts{grid-column:1/-1}.texts td,.texts thead th{text-align:left;white-space:pre-line;overflow-wrap:anywhere}
+.texts th{vertical-align:top;white-space:normal}.texts td{vertical-align:top}
+.texts ul{margin:.25rem 0 .75rem;padding-left:1.2rem;color:var(--red);font-size:.9rem}
 footer{padding:1rem 0;font-size:.9rem}footer h2{font-size:.95rem}footer ul{margin:.25rem 0;padding-left:1.2rem}
 @media print{body{background:none}section{break-inside:avoid}}
 """
@@ -501,7 +600,7 @@ footer{padding:1rem 0;font-size:.9rem}footer h2{font-size:.95rem}footer ul{margi
 def comparison_section(made: Comparison) -> Section:
     """What the last comparison of gold with the source has found."""
     rows = [
-        [one.table, one.state, "; ".join([one.says, *one.explain[:_EXPLAINED]])]
+        [one.table, one.state, "\n".join([one.says, *one.explain[:_EXPLAINED]])]
         for one in made.tables
     ]
     says = (

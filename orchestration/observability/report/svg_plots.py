@@ -39,7 +39,7 @@ class Plot:
     """What is to be drawn: for each label a value in every series; None where there is no value.
 
     ``colors``: the names of the page's colours, one for each series. ``marks``: the values that the axis names, which
-    then is logarithmic.
+    then is logarithmic. ``units``: of the values, the smallest first; the axis names round numbers of one of them.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Plot:
     colors: Sequence[str]
     text: Callable[[float], str] = whole
     marks: Sequence[float] = ()
+    units: Sequence[float] = ()
 
 
 def svg_of(plot: Plot, says: str) -> str:
@@ -70,6 +71,14 @@ def _most(plot: Plot) -> float:
     columns = [*zip(*plot.series.values(), strict=True)]
     added = sum if plot.kind == "bars" else max
     return max((added(one or 0 for one in column) for column in columns), default=0)
+
+
+def _round_numbers(most: float, units: Sequence[float]) -> list[float]:
+    """Values up to the largest, each a round number of the largest unit of which there are two: 0, 20, 40 minutes."""
+    unit = next((one for one in reversed(units) if 2 * one <= most), units[0])
+    steps = (size * unit * 10**power for power in range(18) for size in (1, 2, 5))
+    step = next(one for one in steps if most / one <= FEW)
+    return [number * step for number in range(int(most / step) + 2)]
 
 
 @cache
@@ -113,6 +122,8 @@ def _chart(plot: Plot) -> Any:
     chart.x_labels = plot.labels[::order]
     if plot.marks:
         chart.y_labels = [*plot.marks]
+    elif plot.units and (most := _most(plot)):
+        chart.y_labels = _round_numbers(most, plot.units)
     elif (most := _most(plot)) <= FEW:
         chart.y_labels = [*range(int(most) + 1)]
     for name, values in plot.series.items():

@@ -101,7 +101,7 @@ def test_what_is_missing_is_named_for_whom_asks(lake: Lake) -> None:
 
     assert checks.operation_gaps(lake, FEED, [WINDOW]) == []
     assert [spec.name for spec in bronze_check_specs(FEED)] == names[:1]
-    assert {key.name for key in asset.build(ASKED).check_keys} == {*names}
+    assert {key.name for key in asset.build(ASKED, lambda *_: None).check_keys} == {*names}
     topics = replace(FEED, format="debezium", landing="kafka://broker:9092/pets")
     asked = replace(topics, checks={"offsets_have_no_gap": CheckSetting()})
     assert [spec.name for spec in bronze_check_specs(asked)] == ["offsets_have_no_gap"]

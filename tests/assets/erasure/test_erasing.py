@@ -12,7 +12,7 @@ import pytest
 from assets.bronze.checks import operation_gaps
 from assets.control import decisions
 from assets.erasure import record
-from assets.erasure.erase import erase, erase_again
+from assets.erasure.erase import erase, erase_again, finish_interrupted
 from assets.erasure.search import KeyToErase
 from assets.maintenance import compaction
 from assets.storage.in_process_table import InProcessTable
@@ -252,6 +252,39 @@ def test_an_erasure_that_dies_at_every_step_ends_as_any_other(
     assert second.plan.records == ()
 
 
+def test_two_that_finish_the_same_erasure_do_its_steps_once(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    noted = record.note
+
+    def dies(lake: Lake, feed: Feed, erasure: str, step: str, meaning: object) -> None:
+        noted(lake, feed, erasure, step, meaning)
+        raise Stopped(step)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(record, "note", dies)
+        with pytest.raises(Stopped, match="planned"):
+            erased(lake, feed)
+    said: list[str] = []
+
+    def meanwhile(text: str) -> None:
+        said.append(text)
+        if len(said) == 1:
+            # Between the look at what is unfinished and the locks.
+            assert len(finish_interrupted(lake, feed)) == 1
+
+    (done,) = finish_interrupted(lake, feed, meanwhile)
+    assert len(said) == 1 and "was interrupted and is gone on with" in said[0]
+    rows = {one.table: one.rows for one in done.steps.values() if one is not None}
+    assert (rows["bronze.zoo"], rows["silver.zoo"], rows["gold.zoo.people"]) == (5, 4, 1)
+    steps = [row["step"] for row in lake.in_process_table(Layer.ERASURES, "zoo").rows()]
+    assert len(steps) == len({*steps})
+    assert finish_interrupted(lake, feed) == []
+
+
 def test_compacted_history_forgets_her_too(lake: Lake, folder: Path) -> None:
     kept = Retention(timedelta(hours=1), dismissed=(*WINDOWS,))
     feed = replace(a_feed(folder), retention=kept)
@@ -324,6 +357,59 @@ def test_records_that_others_are_in_and_tables_without_a_key_are_refused(
         erase(lake, feed, KeyToErase(keyless, "people", (KEY,)), ("ann", "she asked"))
     with pytest.raises(ErasureRefused, match="depends on the records around it"):
         erased(lake, replace(feed, format="dgraph"))
+
+
+REGIONS = Table("region", ("id",), {"id": "int", "name": "string"}, ("id", "name"))
+CITIES = replace(REGIONS, name="city")
+
+
+def response(index: int, *rows: tuple[str, int, str]) -> str:
+    """What one call of YugabyteDB's API has answered: rows (table, key, name) that it has written, in one record."""
+
+    def column(name: str, kind: int, **datum: object) -> dict[str, object]:
+        return {"column_name": name, "column_type": kind, "Datum": datum}
+
+    records = []
+    for write, (table, key, name) in enumerate(rows):
+        columns = [column("id", 23, DatumInt32=key), column("name", 25, DatumString=name)]
+        message = {"table": table, "op": 0, "pgschema_name": "public"}
+        message |= {"new_tuple": columns, "old_tuple": [{"Datum": None}] * 2}
+        place = {"term": 1, "index": index, "write_id": write}
+        records.append({"row_message": message, "cdc_sdk_op_id": place})
+    end = {"term": 1, "index": index, "write_id": 0}
+    return json.dumps({"cdc_sdk_proto_records": records, "cdc_sdk_checkpoint": end})
+
+
+def feed_of_responses(folder: Path) -> Feed:
+    tables = {"region": REGIONS, "city": CITIES}
+    return Feed("zoo", "yugabyte", str(folder), tables=tables, erasure_key=SECRET)
+
+
+@pytest.mark.parametrize(
+    ("beside_her", "others"),
+    [
+        ([("region", 7, "Other")], "also what it says itself, rows of region"),
+        ([("city", 7, "Other"), ("region", 8, "Third")], "rows of city, rows of region"),
+        # The place up to which the consumer has read, which nobody is to lose.
+        ([], r"\(also what it says itself\)"),
+    ],
+)
+def test_a_record_that_holds_more_than_rows_of_the_key_is_refused_and_nothing_is_changed(
+    lake: Lake, folder: Path, beside_her: list[tuple[str, int, str]], others: str
+) -> None:
+    feed = feed_of_responses(folder)
+    drops = drop(response(4, ("region", 1, NAME), *beside_her), response(5, ("region", 9, "Far")))
+    lay(folder, "2025-11-20/03/tablet=t1/a.jsonl", drops)
+    bring(lake, feed)
+    bronze = lake.in_process_table(Layer.BRONZE, "zoo").version
+    what = KeyToErase(REGIONS, "region", ("1",))
+    with pytest.raises(ErasureRefused, match="holds more than rows of this key") as refused:
+        erase(lake, feed, what, ("ann", "she asked for it"))
+    refused.match(others)
+    refused.match(r"a\.jsonl, line 1, is one record")
+    assert record.recorded(lake, feed) == []
+    assert lake.in_process_table(Layer.BRONZE, "zoo").version == bronze
+    assert {row["id"]: row["name"] for row in gold(lake, feed, "region")}[1] == NAME
 
 
 def test_an_erased_record_is_no_gap_in_its_sources_running_totals(lake: Lake, folder: Path) -> None:

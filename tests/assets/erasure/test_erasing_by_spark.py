@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from assets.erasure import record
+from assets.erasure.erase import finish_interrupted
 from assets.executors.choice import SPARK
 from assets.storage.lake import Lake, Layer
 from tests.assets.erasure.test_erasing import (
@@ -13,6 +17,7 @@ from tests.assets.erasure.test_erasing import (
     PEOPLE,
     PLANTED,
     WINDOWS,
+    Stopped,
     a_feed,
     erased,
     lay_all,
@@ -30,7 +35,9 @@ def people_of(lake: Lake, feed: Feed) -> dict[str, str]:
     return {row["id"]: row["name"] for row in rows}
 
 
-def test_what_spark_has_written_is_erased_and_spark_goes_on(lake: Lake, folder: Path) -> None:
+def test_what_spark_has_written_is_erased_and_spark_goes_on(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lake = lake.by(SPARK)
     people = replace(PEOPLE, change_feed=True)
     feed = replace(a_feed(folder), tables={"people": people})
@@ -43,7 +50,20 @@ def test_what_spark_has_written_is_erased_and_spark_goes_on(lake: Lake, folder: 
     assert {KEY, NAME} <= layers_with(Path(lake.warehouse), PLANTED)["gold"]
     assert people_of(lake, feed) == {"pk-1": "Adele", KEY: NAME}
 
-    erased(lake, feed)
+    # It dies when all is still to be derived, and who comes next derives by Spark.
+    noted = record.note
+
+    def dies(lake: Lake, feed: Feed, erasure: str, step: str, meaning: object) -> None:
+        noted(lake, feed, erasure, step, meaning)
+        if step == "quarantine.zoo":
+            raise Stopped(step)
+
+    with monkeypatch.context() as patched, pytest.raises(Stopped):
+        patched.setattr(record, "note", dies)
+        erased(lake, feed)
+    assert NAME in layers_with(Path(lake.warehouse), PLANTED)["gold"]
+    (done,) = finish_interrupted(lake, feed)
+    assert done.finished_at is not None
     assert layers_with(Path(lake.warehouse), PLANTED) == {}
     assert people_of(lake, feed) == {"pk-1": "Adele"}
     lay(folder, "2025-11-20/06/d.json", drop(person("I", 40, KEY, "Newname")))

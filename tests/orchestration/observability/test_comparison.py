@@ -10,6 +10,8 @@ import dagster as dg
 import pytest
 
 from assets.audit.feed_report import FeedReport
+from assets.erasure import record
+from assets.erasure.search import Found, KeyToErase
 from assets.reconcile.compare import Behind, Compared, Reconciled
 from assets.storage.lake import Lake
 from orchestration import definitions
@@ -18,6 +20,7 @@ from orchestration.observability import comparison, last_comparison
 from orchestration.observability.report import html_page
 from tests.support.pet_feed import PETS
 from transforms.feed.feed import CheckSetting, Feed, Running
+from transforms.feed.masks import MaskKey
 from transforms.reconcile.judgement import Difference, LogPlace
 from transforms.reconcile.row_texts import Columns
 
@@ -48,6 +51,31 @@ def compared(*different: Difference, table: str = "pets", behind: int = 0) -> Co
 
 def made(feed: Feed, *tables: Compared) -> last_comparison.Comparison:
     return last_comparison.noted(feed, Reconciled(LogPlace((7,), "0/7"), None, tables), NOW)
+
+
+def test_no_key_is_kept_of_a_comparison_during_which_a_key_was_erased(
+    lake: Lake, feed: Feed
+) -> None:
+    feed = replace(feed, erasure_key=MaskKey("a secret of the tests' own"))
+    found = made(feed, compared(Difference(("1",), "extra", (), None, ROW)))
+
+    def published(began: datetime) -> last_comparison.Comparison:
+        kept = comparison.published(lake, feed, found, began)
+        assert last_comparison.last_comparison(lake, feed) == kept
+        return kept
+
+    assert published(NOW) == found
+    what = KeyToErase(PETS, "pets", ("1",))
+    plan = record.planned(feed, what, Found(frozenset({("1",)}), (), (), {}), ("ann", "asked"))
+    record.note(lake, feed, plan.id, record.PLANNED, plan)
+    # It is under way, or was interrupted.
+    assert [one.explain for one in published(datetime.now(UTC)).tables] == [()]
+    began = datetime.now(UTC)
+    record.note(lake, feed, plan.id, record.FINISHED, None)
+    kept = published(began)
+    assert [one.explain for one in kept.tables] == [()]
+    assert kept.differing == 1
+    assert published(datetime.now(UTC)) == found
 
 
 def test_it_stands_beside_gold_and_in_no_run_to_gold(lake: Lake, feed: Feed) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -27,6 +30,7 @@ from transforms.source_health import (
     BinaryLog,
     BinaryLogs,
     Finding,
+    LookFigures,
     PartitionOffsets,
     ReplicationSlot,
     SourceFacts,
@@ -188,8 +192,54 @@ def test_a_look_is_kept_as_it_was(lake: Lake, feed: Feed) -> None:
     strict = watched(feed, newest_event=STRICT)
     last_look.keep_look(lake, strict, ALL)
     assert last_look.last_look(lake, strict) == ALL
+    # A look that began before it, and took longer, does not take its place.
+    last_look.keep_look(lake, strict, SourceFacts(NOW - timedelta(minutes=1)))
+    assert last_look.last_look(lake, strict) == ALL
     # Somebody no longer watches it: an old look is none.
     assert last_look.last_look(lake, feed) is None
+    assert last_look.looks(lake, feed) == ()
+
+
+def test_the_newest_looks_are_kept_in_few_numbers(lake: Lake, feed: Feed) -> None:
+    watching = replace(feed, running=Running(health=HealthLimits(slot="zoo")))
+    for late in range(last_look.LOOKS_KEPT + 5):
+        moment = NOW + timedelta(minutes=15 * late)
+        last_look.keep_look(lake, watching, replace(ALL, looked_at=moment))
+    kept = last_look.looks(lake, watching)
+    assert len(kept) == last_look.LOOKS_KEPT
+    assert kept[-1].looked_at == moment
+    assert kept[0].looked_at == NOW + timedelta(minutes=75)
+    # The slot is 200 bytes behind, the binary log 110; the other slot is lost, and not the feed's.
+    assert kept[0] == LookFigures(NOW + timedelta(minutes=75), 8_100, 12, 200, 1, 2)
+    nothing = SourceFacts(moment + timedelta(minutes=15))
+    last_look.keep_look(lake, watching, nothing)
+    assert last_look.looks(lake, watching)[-1] == LookFigures(
+        nothing.looked_at, None, None, None, 0, 0
+    )
+
+
+def test_looks_that_are_kept_at_the_same_moment_are_all_kept(lake: Lake, feed: Feed) -> None:
+    strict = watched(feed, newest_event=STRICT)
+    moments = [NOW + timedelta(seconds=late) for late in range(24)]
+    with ThreadPoolExecutor(8) as threads:
+        [*threads.map(lambda one: last_look.keep_look(lake, strict, SourceFacts(one)), moments)]
+    assert [one.looked_at for one in last_look.looks(lake, strict)] == moments
+    look = last_look.last_look(lake, strict)
+    assert look is not None and look.looked_at == moments[-1]
+
+
+def test_the_page_draws_what_the_looks_have_measured(lake: Lake, feed: Feed) -> None:
+    watching = replace(feed, running=Running(health=HealthLimits(slot="zoo")))
+    last_look.keep_look(lake, watching, ALL)
+    assert "<h2>Log behind</h2>" not in html_page.make_report(lake, watching, NOW)
+    later = NOW + timedelta(hours=2)
+    slots = (ReplicationSlot("zoo", False, "extended", 5_000_000, 700, 400, 100),)
+    last_look.keep_look(lake, watching, replace(ALL, looked_at=later, slots=slots))
+    page = html_page.make_report(lake, watching, later)
+    for title in ("Age of the newest event", "Unread records", "Log behind"):
+        assert f"<h2>{title}</h2>" in page
+    assert "<td>3 h</td>" in page
+    assert "<td>4.8 MiB</td><td>2 failing, 1 warning</td>" in page
 
 
 def numbers_of(text: str) -> dict[tuple[str, str | None], float]:
@@ -256,10 +306,33 @@ def test_status_ends_with_1_only_for_what_fails(
     lake: Lake, feed: Feed, capsys: pytest.CaptureFixture[str], instance: dg.DagsterInstance
 ) -> None:
     assert ran(lake, feed, instance).success
-    assert status.put_source(lake, watched(feed, newest_event=STRICT))
+    assert status.put_sources(lake, [watched(feed, newest_event=STRICT)], is_json=False) == []
     assert "  warning: the newest event is " in capsys.readouterr().out
-    assert not status.put_source(lake, watched(feed, newest_event=Limit(fail=60)))
+    ill = watched(feed, newest_event=Limit(fail=60))
+    assert status.put_sources(lake, [ill], is_json=False) == ["zoo"]
     assert "  failed: the newest event is " in capsys.readouterr().out
+    assert status.put_sources(lake, [feed, ill], is_json=True) == ["zoo"]
+    well, other = json.loads(capsys.readouterr().out)
+    assert (well["feed"], well["state"], well["findings"]) == ("zoo", "well", [])
+    assert well["tables"] == [{"table": "pets", "newest_event_at": NEWEST.isoformat()}]
+    assert other["state"] == "failing"
+    (found,) = other["findings"]
+    assert (found["concern"], found["level"]) == ("limit", "failing")
+
+
+def test_what_follows_of_the_figures_is_told_to_programs_too(feed: Feed) -> None:
+    facts = status.source_as_json(feed, ALL, findings(ALL, HealthLimits(slot="zoo")))
+    shown: Any = json.loads(json.dumps(facts))
+    assert shown["state"] == "failing"
+    assert shown["looked_at"] == NOW.isoformat()
+    (partition,) = shown["partitions"]
+    assert (partition["unread"], partition["lost"]) == (12, 3)
+    assert [(one["lag"], one["wal_kept"], one["is_lost"]) for one in shown["slots"]] == [
+        (200, 500, False),
+        (600, None, True),
+    ]
+    logs = shown["binary_logs"]
+    assert (logs["lag"], logs["purged_unread"], len(logs["files"])) == (110, 1, 2)
 
 
 def test_no_figure_of_a_source_acts_on_the_page(feed: Feed) -> None:
