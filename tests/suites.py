@@ -24,6 +24,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/journeys/test_airflow.py": 200,
     "tests/journeys/test_dbt.py": 100,
     "tests/journeys/test_drop_of_each_kind.py": 200,
+    "tests/journeys/test_soft_deletes.py[spark]": 150,
     "tests/orchestration/cli/sql/test_same_answers.py"
     "::test_drawn_questions_have_the_answers_that_spark_gives": 200,
     # The daemon and each message.
@@ -55,6 +56,7 @@ LONG: Final[Mapping[str, int]] = {
     "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[yugabyte_xcluster]": 12,
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
+    "tests/assets/gold/test_kept_deletes.py[spark-merged]": 60,
     "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
     "tests/assets/storage/test_spark_table.py": 65,
     "tests/assets/erasure/test_erasing_by_spark.py": 60,
@@ -69,6 +71,7 @@ LONG: Final[Mapping[str, int]] = {
     # The contract of both executors for tables that are like another one of make test's: a source's kind, or a shape.
     "tests/executors/test_folding.py[kinds.edge]": 12,
     "tests/executors/test_folding.py[kinds.triple]": 12,
+    "tests/executors/test_folding.py[marked.stock]": 12,
     "tests/executors/test_folding.py[kinds.stock]": 12,
     "tests/executors/test_folding.py[kinds.replica]": 14,
     "tests/executors/test_folding.py[kinds.keyed]": 14,

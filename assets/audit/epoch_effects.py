@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from assets.control.live_rows import live_rows, only_live
 from assets.gold import tables
 from assets.gold.tables import GoldTable
 from assets.storage.lake import Lake, Layer
@@ -65,7 +66,7 @@ def effects_of(lake: Lake, feed: Feed, epoch: Epoch) -> list[EpochEffect]:
         windows = sorted({str(row["window"]) for row in of_table if row["changes"]})
         changes = sum(row["changes"] for row in of_table)
         stored = lake.in_process_table(Layer.GOLD, feed.name, name)
-        count = stored.count() if stored.exists else 0
+        count = live_rows(stored) if stored.exists else 0
         unnamed: list[Key] | None = None
         fits = lake.choice.fits_in_process(stored.size, count, changes)
         if epoch.complete and table.key and fits and count:
@@ -88,6 +89,6 @@ def _unnamed(gold: GoldTable, epoch: Epoch, windows: Sequence[str]) -> list[Key]
         named = pc.and_(named, pc.fill_null(is_of_epoch, True))
     keys = {tuple(key) for key in changes["key"].filter(named).to_pylist()}
     stored = gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name)
-    rows = stored.read(folded_rows.rows_schema(gold.table))
+    rows = only_live(stored.read(folded_rows.rows_schema(gold.table)))
     unnamed = {*keys_of(gold.table, rows)} - keys
     return sorted(unnamed, key=lambda key: [text or "" for text in key])

@@ -74,7 +74,8 @@ def canonical(table: Table, key: Sequence[str | None]) -> list[str | None]:
 def _base(compaction_watermark: CompactionWatermark, state: State) -> Base:
     if state.effect == "remove":
         return Base(compaction_watermark.log_position, None, 0)
-    return Base(compaction_watermark.log_position, state.columns, state.copies)
+    columns, copies = state.columns, state.copies
+    return Base(compaction_watermark.log_position, columns, copies, is_deleted=state.is_deleted)
 
 
 def _steps(
@@ -106,6 +107,7 @@ def _steps(
             row=None if state.effect == "remove" else state.columns,
             copies=state.copies,
             deliveries=tuple(sorted(deliveries)),
+            is_deleted=state.is_deleted,
         )
 
 
@@ -174,7 +176,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One event of the key, or of a scope that it is in, and the row after it."""
+    """One event of the key, or of a scope that it is in, and the row after it.
+
+    ``is_deleted``: the row is marked as deleted.
+    """
 
     operation: str
     effect: str
@@ -191,6 +196,7 @@ class Step:
     row: Image
     copies: int
     deliveries: tuple[Delivery, ...]
+    is_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +219,15 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The key's row at the watermark, below which its history is compacted; ``copies``: how many rows there were."""
+    """The key's row at the watermark, below which its history is compacted; ``copies``: how many rows there were.
+
+    ``is_deleted``: the row is marked as deleted.
+    """
 
     compaction_watermark: Sequence[int]
     row: Image
     copies: int
+    is_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

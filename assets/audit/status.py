@@ -10,6 +10,7 @@ from datetime import datetime
 import pyarrow.compute as pc
 
 from assets.control import accounting, decisions, discovered_tables, ledger, progress, transactions
+from assets.control.live_rows import deleted_rows, live_rows
 from assets.control.transactions import OpenTransaction
 from assets.erasure import record
 from assets.gold import tables
@@ -25,10 +26,14 @@ from transforms.silver.discovered_tables import stopped_in_words
 
 @dataclass(frozen=True, slots=True)
 class GoldSize:
-    """One gold table: its rows and tombstones, and when the source made the newest change that stands in it."""
+    """One gold table: its live rows, those that are ``marked`` as deleted, and its tombstones.
+
+    ``newest``: when the source made the newest change that stands in it.
+    """
 
     name: str
     rows: int
+    marked: int
     tombstones: int
     newest: str | None
 
@@ -135,6 +140,6 @@ def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
         moments = [pc.max(rows[EVENT_AT]).as_py() for rows in gold.each([EVENT_AT])]
         newest = max((one for one in moments if one is not None), default=None)
         yield GoldSize(
-            *(name, gold.count(), tombstones.count()),
+            *(name, live_rows(gold), deleted_rows(gold), tombstones.count()),
             None if newest is None else newest.isoformat(timespec="seconds").replace("+00:00", "Z"),
         )

@@ -25,8 +25,10 @@ from transforms.gold.columns import (
     EVENT_ID,
     LOG_POSITION,
     OF_VERSION,
+    RESET,
     VALID_FROM,
     key_columns,
+    row_columns,
     tombstone_columns,
 )
 
@@ -132,9 +134,13 @@ def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
 
 
 def digests_of_rows(gold: DataFrame, table: Table) -> DataFrame:
-    """One row per gold row: ``key`` (what tells it apart, as JSON) and ``digest`` (SHA-256 over all its columns)."""
+    """One row per gold row: ``key`` (what tells it apart, as JSON) and ``digest`` (SHA-256).
+
+    The digest is over all its columns but the reset position.
+    """
     own = key_columns(table)
-    names = dict.fromkeys((*own, *table.columns, LOG_POSITION, EVENT_ID, EVENT_AT))
+    standing = [name for name in row_columns(table) if name != RESET]
+    names = dict.fromkeys((*own, *table.columns, *standing))
     return _digested(gold, own, list(names))
 
 

@@ -336,10 +336,11 @@ had not declared."""
 
 
 class Base(Columns):
-    """One row per key that is present at the compaction watermark, and one per table that has the watermark.
+    """One row per key that has a row at the compaction watermark, and one per table that has the watermark.
 
     What a key is after all changes up to there stands in place of these changes. ``state``: ``replace`` (a row of
-    exactly these columns) or ``remove``, its copies in a table without a key, and the last change that counted.
+    exactly these columns) or ``remove`` (such a row that is marked as deleted), its copies in a table without a key,
+    and the last change that counted.
     """
 
     table: Text = "The gold table."

@@ -9,6 +9,7 @@ from datetime import datetime
 import pyarrow.compute as pc
 
 from assets.control import progress
+from assets.control.live_rows import live_rows
 from assets.storage import delta_rs
 from assets.storage.lake import Lake, Layer
 from transforms.feed.feed import Feed
@@ -21,7 +22,7 @@ TIDIED_EVERY = 50
 
 @dataclass(frozen=True, slots=True)
 class TableSize:
-    """One gold table: how many rows and tombstones it has."""
+    """One gold table: how many live rows and tombstones it has."""
 
     name: str
     rows: int
@@ -43,7 +44,7 @@ def sizes_now(lake: Lake, feed: Feed) -> list[TableSize]:
     return [
         TableSize(
             name,
-            lake.in_process_table(Layer.GOLD, feed.name, name).count(),
+            live_rows(lake.in_process_table(Layer.GOLD, feed.name, name)),
             lake.in_process_table(Layer.GOLD, feed.name, name + TOMBSTONES).count(),
         )
         for name in sorted(folders)

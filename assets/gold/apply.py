@@ -13,6 +13,7 @@ from typing import Protocol
 from pyspark import inheritable_thread_target
 from pyspark.sql import SparkSession
 
+from assets.control.live_rows import deleted_rows
 from assets.control.progress import DECLARATION
 from assets.executors.choice import IN_PROCESS
 from assets.executors.executor import Frame
@@ -242,9 +243,11 @@ def _applied(
         *held_losses.of_unknown_order(gold.lake, fold, metrics.in_doubt),
         *held_losses.of_unproved(gold, fold.plan),
     ]
+    rows, stones = sizes
+    marked = deleted_rows(gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name))
     effects = range_deletes.effects_of(fold.deletes, metrics.removed, metrics.changed)
     return Applied(
-        tables=(AppliedTable(fold.plan.name, *sizes, metrics, effects),),
+        tables=(AppliedTable(fold.plan.name, rows - marked, stones, metrics, effects, marked),),
         held=tuple(held_losses.held_in_words(gold.feed.name, waiting)),
         unnamed=tuple(held_losses.not_in_chunks(gold, fold.plan)),
         rebuilt=rebuilt,

@@ -19,7 +19,15 @@ from assets.storage.lake import Lake
 from transforms.display import code
 from transforms.feed.feed import Described, Feed, Table
 from transforms.feed.names import HISTORY, TOMBSTONES, gold_name
-from transforms.gold.columns import EVENT_AT, EVENT_ID, LOG_POSITION, ROW_SENTENCES
+from transforms.gold.columns import (
+    DELETED_AT,
+    EVENT_AT,
+    EVENT_ID,
+    IS_DELETED,
+    LOG_POSITION,
+    OF_DELETE,
+    ROW_SENTENCES,
+)
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -93,7 +101,8 @@ def made_of(
         # What waited for a run is in gold now, though nothing landed.
         landed = windows[-1:]
     facts_of_table = {
-        "dagster/row_count": done.rows,
+        # Of all rows that are in the table.
+        "dagster/row_count": done.rows + done.marked,
         "changes": 0,
         "data_docs": dg.MetadataValue.url(link_to(feed.name)),
         # Dagster reads a column's lineage from a materialization only, not from the definition.
@@ -191,6 +200,7 @@ def schema_of(
             (LOG_POSITION, "array<bigint>"),
             (EVENT_ID, "string"),
             (EVENT_AT, "timestamp"),
+            *(((IS_DELETED, "boolean"), (DELETED_AT, "timestamp")) if table.marks_deletes else ()),
         )
     ]
     return {"dagster/column_schema": dg.TableSchema(declared + own)}
@@ -213,4 +223,5 @@ def lineage_of(table: Table, silver_key: dg.AssetKey) -> dg.TableColumnLineage:
             EVENT_ID: [dep("event_id")],
             EVENT_AT: [dep("event_at")],
         }
+        | {name: [dep("effect"), dep("event_at")] for name in OF_DELETE if table.marks_deletes}
     )

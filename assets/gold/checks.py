@@ -114,7 +114,8 @@ def log_apply(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Ap
     metrics = done.metrics
     context.log.info(
         f"gold.{feed.name}.{name}: {counted(metrics.keys, 'key')} changed, now {counted(done.rows, 'row')}"
-        f" and {counted(done.tombstones, 'tombstone')}"
+        + (f", {done.marked:,} marked as deleted" if done.marked else "")
+        + f" and {counted(done.tombstones, 'tombstone')}"
         + (f"; {metrics.repeats:,} in gold already" if metrics.repeats else "")
         + (f"; {metrics.superseded:,} older than what gold has" if metrics.superseded else "")
         + (
@@ -140,6 +141,7 @@ def facts_of_apply(
     tables = [
         {
             **{"name": one.name, "rows": one.rows, "tombstones": one.tombstones},
+            **({"marked": one.marked} if one.marked else {}),
             "in_gold_already": one.metrics.repeats,
             "range_deletes": [asdict(effect) for effect in one.range_deletes],
         }

@@ -262,9 +262,9 @@ def shown_keys(table: str, keys: Sequence[Key]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AppliedTable:
-    """One gold table after an apply: how many ``rows`` and ``tombstones`` it has, and what the fold has counted.
+    """One gold table after an apply: how many live ``rows`` and ``tombstones`` it has, and what the fold has counted.
 
-    ``range_deletes``: what its range deletes did.
+    ``range_deletes``: what its range deletes did. ``marked``: how many rows are marked as deleted.
     """
 
     name: str
@@ -272,6 +272,7 @@ class AppliedTable:
     tombstones: int
     metrics: FoldMetrics
     range_deletes: tuple[RangeDeleteEffect, ...] = ()
+    marked: int = 0
 
 
 # Without slots: the sum is worked out once.
@@ -305,8 +306,13 @@ class Applied:
 
     @property
     def rows(self) -> int:
-        """How many rows the tables have together."""
+        """How many live rows the tables have together."""
         return sum(one.rows for one in self.tables)
+
+    @property
+    def marked(self) -> int:
+        """How many rows are marked as deleted."""
+        return sum(one.marked for one in self.tables)
 
     @property
     def tombstones(self) -> int:

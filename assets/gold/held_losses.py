@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from assets.control import decisions
+from assets.control.live_rows import live_rows, only_live
 from assets.executors.executor import Frame
 from assets.gold.fold import Folded, TableFold, shown_keys
 from assets.gold.plan import TablePlan
@@ -28,7 +29,7 @@ from assets.storage.lake import Lake, Layer
 from assets.wording import counted, spanned
 from transforms.change import Key, LogPosition
 from transforms.feed.decisions import Hold
-from transforms.gold.columns import KEY, LOG_POSITION
+from transforms.gold.columns import KEY, LOG_POSITION, OF_DELETE
 from transforms.gold.fold_rows import keys_of
 from transforms.gold.folded_rows import MOST_KEYS_SHOWN, rows_schema
 from transforms.moments import moment_of
@@ -47,7 +48,7 @@ def guarded(
     if not removed:
         return fold, folded, ()
     stored = lake.in_process_table(Layer.GOLD, plan.feed.name, plan.name)
-    rows = stored.count() if stored.exists else 0
+    rows = live_rows(stored) if stored.exists else 0
     released = {one.event_id for one in plan.feed.decisions.releases}
     refused = [
         event_id
@@ -154,20 +155,21 @@ def _of_unproved(plan: TablePlan, one: Unproved, count: int, keys: Sequence[Key]
 
 
 def _older(gold: GoldTable, position: LogPosition) -> tuple[int, list[Key]]:
-    """How many rows of gold stand before a position, and the keys of some of them."""
+    """How many live rows of gold stand before a position, and the keys of some of them."""
     stored = gold.lake.in_process_table(Layer.GOLD, gold.feed.name, gold.name)
     if not stored.exists:
         return 0, []
     if gold.lake.choice.fits_in_process(stored.size, stored.stored_rows):
         known = rows_schema(gold.table)
-        names = (*(gold.table.key or (KEY,)), LOG_POSITION)
-        rows = stored.read(pa.schema([known.field(name) for name in names]))
+        of_delete = OF_DELETE if gold.table.marks_deletes else ()
+        names = (*(gold.table.key or (KEY,)), LOG_POSITION, *of_delete)
+        rows = only_live(stored.read(pa.schema([known.field(name) for name in names])))
         positions = rows[LOG_POSITION].to_pylist()
         older = rows.filter(pa.array([tuple(one) < position for one in positions], pa.bool_()))
         keys = sorted(keys_of(gold.table, older), key=lambda key: [text or "" for text in key])
         return older.num_rows, keys[:MOST_KEYS_SHOWN]
     at = F.array(*[F.lit(number).cast("long") for number in position])
-    found = gold.rows.read().where(F.col(LOG_POSITION) < at)
+    found = gold.live().where(F.col(LOG_POSITION) < at)
     # Mostly there are none, and then nothing has to be named.
     count = found.count()
     if not count:

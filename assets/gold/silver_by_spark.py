@@ -127,6 +127,7 @@ class SilverBySpark:
             self.base_rows.select(
                 F.lit(BASE).alias("what"),
                 *("key", "streams", "state.copies"),
+                F.col("state.effect").alias("effect"),
                 F.col("state.columns").alias("after"),
                 *(f"{last}.log_position", f"{last}.event_id"),
                 F.unix_micros(f"{last}.event_at").alias("event_at"),

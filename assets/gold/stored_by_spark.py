@@ -33,6 +33,7 @@ from transforms.gold.columns import (
     EVENT_AT,
     EVENT_ID,
     FROM_AT,
+    IS_DELETED,
     KEY,
     LAST_CHANGE,
     LOG_POSITION,
@@ -44,9 +45,10 @@ from transforms.gold.columns import (
     VALID_FROM,
     VALID_TO,
     key_columns,
+    row_columns,
     tombstone_columns,
 )
-from transforms.gold.fold_rows import FOLD_ROWS, GOLD, VERSION, cells, list_array
+from transforms.gold.fold_rows import FOLD_ROWS, GOLD, MARKED, VERSION, cells, list_array
 from transforms.gold.folded_rows import FoldMetrics
 
 
@@ -77,7 +79,8 @@ class StoredBySpark:
             layer = layer.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
             if is_noted:
                 # Read once, and used twice: whoever commits has to know where the rows stand.
-                layer = kept_on_disk(layer.select(*map(quoted, table.key), *LAST_CHANGE, *PLACE))
+                columns = (*map(quoted, table.key), *row_columns(table), *PLACE)
+                layer = kept_on_disk(layer.select(*columns))
                 self.found.append((seen, layer))
         key = key_texts(table) if table.key else F.from_json(KEY, "array<string>")
         found = layer.select(
@@ -88,6 +91,7 @@ class StoredBySpark:
             F.unix_micros(EVENT_AT).alias("event_at"),
             F.col(RESET).alias("reset"),
             *([_image(table)] if with_values else []),
+            *([_mark()] if what == GOLD and table.marks_deletes else []),
         )
         if not table.key and keys is not None:
             found = found.join(keys, on="key", how="left_semi")
@@ -181,8 +185,8 @@ class StoredBySpark:
             for name in table.columns
             if name not in table.identity
         }
-        values |= {name: _new(name) for name in LAST_CHANGE}
-        names = dict.fromkeys((*table.columns, *own, *LAST_CHANGE))
+        values |= {name: _new(name) for name in row_columns(table)}
+        names = dict.fromkeys((*table.columns, *own, *row_columns(table)))
         new_row = {quoted(name): _new(name) for name in names}
         is_there = _new(EFFECT) != "remove"
         # Every row is of a key that has changed, so that old and new values need not be compared.
@@ -300,6 +304,11 @@ class _Respelled:
             yield batch.set_column(at, batch.schema.field(at), list_array(keys, TEXTS))
 
 
+def _mark() -> Column:
+    """The effect of a row of gold, which says whether it is marked as deleted."""
+    return F.when(F.col(IS_DELETED), F.lit(MARKED)).alias("effect")
+
+
 def _image(table: Table) -> Column:
     """The values of a row as canonical texts."""
     texts = [gold.text_of_value(F.col(quoted(name)), kind) for name, kind in table.columns.items()]
@@ -328,7 +337,7 @@ def present_rows(rows: DataFrame, table: Table) -> DataFrame:
     """One row per key that is present, or per copy of it, with gold's columns."""
     own = [name for name in key_columns(table) if name not in table.columns]
     columns = [quoted(name) for name in table.columns]
-    return rows.where(F.col(EFFECT) != "remove").select(*columns, *own, *LAST_CHANGE)
+    return rows.where(F.col(EFFECT) != "remove").select(*columns, *own, *row_columns(table))
 
 
 def _absent_rows(rows: DataFrame, table: Table) -> DataFrame:

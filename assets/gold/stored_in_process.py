@@ -34,15 +34,15 @@ from transforms.gold import fold_rows, folded_rows
 from transforms.gold.columns import (
     COPY,
     EFFECT,
-    EVENT_AT,
     EVENT_ID,
     KEY,
-    LAST_CHANGE,
     LOG_POSITION,
     MENTIONS,
     PARTS,
+    RESET,
     VALID_TO,
     key_columns,
+    row_columns,
 )
 from transforms.gold.fold_rows import GOLD, TOMBSTONE, keys_of
 from transforms.gold.key_index import KeyIndex, by_key, parts_of_rows, parts_of_texts
@@ -84,7 +84,7 @@ def _schema(table: Table, what: int, *, with_values: bool) -> pa.Schema:
     whole = folded_rows.rows_schema(table)
     if with_values:
         return whole
-    return pa.schema([whole.field(name) for name in (*key_columns(table), *LAST_CHANGE)])
+    return pa.schema([whole.field(name) for name in (*key_columns(table), *row_columns(table))])
 
 
 def _require_keys(name: str, table: Table, rows: pa.Table) -> None:
@@ -429,7 +429,8 @@ Digests: TypeAlias = Counter[tuple[str, str]]
 def row_digests_of(table: Table, rows: pa.Table) -> Digests:
     """The digests of rows of gold, over all columns but the reset position."""
     own = key_columns(table)
-    names = dict.fromkeys((*own, *table.columns, LOG_POSITION, EVENT_ID, EVENT_AT))
+    standing = [name for name in row_columns(table) if name != RESET]
+    names = dict.fromkeys((*own, *table.columns, *standing))
     return row_digests(rows.select([*names]), own)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 
 from assets.columns.quoting import quoted
 from assets.control import compacted, discovered_tables
@@ -20,7 +21,7 @@ from transforms.errors import GoldBehind
 from transforms.feed.digest import feed_digests, table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import HISTORY, TOMBSTONES, gold_name
-from transforms.gold.columns import key_columns
+from transforms.gold.columns import IS_DELETED, key_columns
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
@@ -160,6 +161,11 @@ class GoldTable:
     def history(self) -> SparkTable:
         """The table of versions; only a table that is declared with ``history`` has one."""
         return self.lake.table(Layer.GOLD, self.feed.name, self.name + HISTORY)
+
+    def live(self) -> DataFrame:
+        """The rows that are not marked as deleted."""
+        rows = self.rows.read()
+        return rows.where(f"NOT {IS_DELETED}") if IS_DELETED in rows.columns else rows
 
     def exists(self) -> bool:
         """Whether both the rows and the tombstones have been written."""

@@ -16,6 +16,7 @@ from assets.control import asset, decisions
 from assets.executors.choice import EXECUTOR, SPARK
 from assets.feed_assets import feed_key, gold_keys, spec_of_feed, window_step
 from assets.gold import tables as tables_of_gold
+from assets.gold.tables import GoldTable
 from assets.quality import checks
 from assets.retries import retried
 from assets.storage.lake import Lake, Layer
@@ -33,7 +34,7 @@ from transforms.formats.tigergraph.declarations import (
     UID,
     shared_vertices,
 )
-from transforms.gold.columns import EVENT_AT
+from transforms.gold.columns import EVENT_AT, IS_DELETED
 
 SHOWN = 10
 """How many of the violations are named."""
@@ -158,11 +159,14 @@ def with_deleted_end(
 
 def _tombstones(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
     """One row per vertex that is deleted: ``graph``, ``type``, ``uid``, ``deleted_at``."""
-    rows = lake.table(Layer.GOLD, feed.name, name).read().select(UID)
-    tombstones = newest_tombstones(
-        lake.table(Layer.GOLD, feed.name, name + TOMBSTONES).read(), table
-    )
-    return tombstones.join(rows, on=UID, how="left_anti").select(
+    rows = lake.table(Layer.GOLD, feed.name, name).read()
+    if table.marks_deletes:
+        gone = rows.where(IS_DELETED)
+    else:
+        tombstones = lake.table(Layer.GOLD, feed.name, name + TOMBSTONES).read()
+        newest = newest_tombstones(tombstones, table)
+        gone = newest.join(rows.select(UID), on=UID, how="left_anti")
+    return gone.select(
         F.lit(name.removesuffix(table.name)).alias("graph"),
         F.lit(table.name.removeprefix("vertex_")).alias("type"),
         F.col(UID).alias("uid"),
@@ -181,7 +185,7 @@ def _edges(lake: Lake, feed: Feed, name: str, table: Table, *, waits: bool) -> D
             ]
         )
     )
-    rows = lake.table(Layer.GOLD, feed.name, name).read()
+    rows = GoldTable(lake, feed, table, name).live()
     ends = rows.select(_shown(name).alias("what"), at.alias(EVENT_AT), end.alias("end"))
     graph = F.lit(name.removesuffix(table.name))
     if feed.table_names != "plain":
@@ -198,7 +202,7 @@ def unlike_mirrors(lake: Lake, feed: Feed, tables: dict[str, Table]) -> DataFram
         other = name + MIRROR
         if other not in tables:
             continue
-        own, mirrored = (lake.table(Layer.GOLD, feed.name, one).read() for one in (name, other))
+        own, mirrored = (GoldTable(lake, feed, table, one).live() for one in (name, other))
         columns = [*ENDS, DISCRIMINATOR]
         values = F.to_json(_attributes(table), AS_JSON)
         ours = own.select(*columns, values.alias("ours"))

@@ -23,7 +23,7 @@ from transforms.change import CONTROL, HOLD, LogPosition
 from transforms.column_types import map_columns
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.gold.columns import EFFECT, PARTS
+from transforms.gold.columns import EFFECT, IS_DELETED, PARTS
 from transforms.moments import moment_of
 from transforms.record import BronzeRecord
 from transforms.silver import discovered_tables
@@ -129,6 +129,8 @@ def _waiting(feed: Feed, accounts: Sequence[Account]) -> dict[str, int]:
 
 def _table(name: str, folded: FoldedTable) -> PreviewTable:
     is_absent = pc.equal(folded.rows[EFFECT], "remove")
+    if folded.table.marks_deletes:
+        is_absent = pc.or_(is_absent, folded.rows[IS_DELETED])
     present = folded.rows.filter(pc.invert(is_absent))
     by = [
         (column, "ascending")

@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from assets.control.live_rows import only_live
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from transforms.change import Key
 from transforms.feed.names import TOMBSTONES
-from transforms.gold.columns import EVENT_ID, LOG_POSITION
+from transforms.gold.columns import EVENT_ID, IS_DELETED, LOG_POSITION
 from transforms.reconcile.judgement import GoldState
 from transforms.reconcile.ranges import MODULUS, Bound, Bounds, Digest, Range
 from transforms.reconcile.row_texts import Columns, Compared
@@ -50,7 +51,7 @@ class GoldCopy:
     @classmethod
     def read(cls, table: InProcessTable, columns: Columns) -> GoldCopy:
         """The table as it was when it was opened."""
-        rows = table.read([one.name for one in columns.all])
+        rows = _live(table, columns)
         parts = ", ".join(SQL.text(one) for one in columns.key)
         whole = row_text(SQL, columns.all)
         made = _asked(
@@ -63,7 +64,7 @@ class GoldCopy:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """How many rows there are, without those that are marked as deleted."""
         return len(self.hashes_in_order)
 
     @cached_property
@@ -128,6 +129,16 @@ class GoldCopy:
         )
 
 
+def _mark_of(table: InProcessTable) -> list[str]:
+    """The column that says of a row whether it is deleted, where deleted rows stay."""
+    return [IS_DELETED] if IS_DELETED in table.schema.names else []
+
+
+def _live(table: InProcessTable, columns: Columns) -> pa.Table:
+    """The rows that the source has by what gold knows: none that is marked as deleted."""
+    return only_live(table.read([*(one.name for one in columns.all), *_mark_of(table)]))
+
+
 def _order(rows: pa.Table, made: pa.Table, key: Sequence[Compared]) -> pa.Array:
     """The numbers of the rows in the order of their keys: numbers by what they are, all else by its text."""
     columns = {
@@ -175,13 +186,16 @@ class GoldTables:
     def _rows_of(self, keys: Sequence[Key]) -> dict[Key, GoldState]:
         table = self.lake.in_process_table(Layer.GOLD, self.feed, self.name)
         names = [one.name for one in self.columns.all]
-        rows = self._of_keys(table, [*names, LOG_POSITION, EVENT_ID], keys)
+        rows = self._of_keys(table, [*names, LOG_POSITION, EVENT_ID, *_mark_of(table)], keys)
+        is_deleted = rows[IS_DELETED].to_pylist() if _mark_of(table) else [False] * rows.num_rows
         texts = ", ".join(f"{SQL.text(one)} AS {SQL.name(one)}" for one in self.columns.all)
         shown = _asked(_plain(rows, self.columns.all), f"SELECT {texts} FROM gold").to_pylist()
         changes = zip(rows[LOG_POSITION].to_pylist(), rows[EVENT_ID].to_pylist(), strict=True)
         return {
-            tuple([row[one.name] for one in self.columns.key]): GoldState(row, (tuple(at), event))
-            for row, (at, event) in zip(shown, changes, strict=True)
+            tuple([row[one.name] for one in self.columns.key]): GoldState(
+                None if is_gone else row, (tuple(at), event)
+            )
+            for row, is_gone, (at, event) in zip(shown, is_deleted, changes, strict=True)
         }
 
     def _removed(self, keys: Sequence[Key]) -> list[tuple[Key, tuple[tuple[int, ...], str]]]:

@@ -18,10 +18,13 @@ from transforms.feed.feed import Feed, Table, WindowSize
 from transforms.feed.names import HISTORY
 from transforms.gold.columns import (
     COPY,
+    DELETED_AT,
     EVENT_AT,
     EVENT_ID,
+    IS_DELETED,
     KEY,
     LOG_POSITION,
+    OF_DELETE,
     RESET,
     ROW_SENTENCES,
     VERSION_SENTENCES,
@@ -69,6 +72,8 @@ _OWN_TYPES: Final = {
     EVENT_ID: "string",
     EVENT_AT: "timestamp",
     RESET: _LIST,
+    IS_DELETED: "boolean",
+    DELETED_AT: "timestamp",
 }
 
 
@@ -141,6 +146,7 @@ def declared(table: Table) -> Iterator[dict[str, Any]]:
 
 def own(table: Table) -> Iterator[dict[str, Any]]:
     """Weir's columns of gold."""
+    left_out = {*((KEY, COPY) if table.key else ()), *(() if table.marks_deletes else OF_DELETE)}
     for name, text in ROW_SENTENCES.items():
-        if name not in (KEY, COPY) or not table.key:
+        if name not in left_out:
             yield {"name": name, "data_type": _OWN_TYPES[name], "description": text}

@@ -94,19 +94,20 @@ def story_lines(name: str, table: Table, key_story: KeyStory) -> list[str]:
     )
     lines = [f"{name}, {named}"]
     row: Image | None = None
-    copies = 0
-    if key_story.base is not None:
-        row, copies = key_story.base.row, key_story.base.copies
-        at = "/".join(map(str, key_story.base.compaction_watermark))
-        what = "no row" if row is None else summed_up(row, copies, table)
+    copies, is_deleted = 0, False
+    if (base := key_story.base) is not None:
+        row, copies, is_deleted = base.row, base.copies, base.is_deleted
+        at = "/".join(map(str, base.compaction_watermark))
+        what = "no row" if row is None else summed_up(row, copies, table, is_deleted=is_deleted)
         lines += ["", f"   0  all events up to position {at} are compacted; they left {what}"]
     if not is_anything_known(key_story):
         return [*lines, "  No event of this key is known."]
     for number, step in enumerate(key_story.steps, start=1):
         lines += ["", headline(number, step)]
-        lines += [f"      {line}" for line in what_it_did(step, row, copies, table)]
+        before = None if is_deleted and not step.is_deleted else row
+        lines += [f"      {line}" for line in what_it_did(step, before, copies, table)]
         lines += [f"      {line}" for line in delivery_notes(step, key_story.steps[number:])]
-        row, copies = step.row, step.copies
+        row, copies, is_deleted = step.row, step.copies, step.is_deleted
     for change in key_story.waiting:
         lines += [
             "",
@@ -120,7 +121,8 @@ def story_lines(name: str, table: Table, key_story: KeyStory) -> list[str]:
     return [
         *lines,
         "",
-        "So gold has " + ("no row." if row is None else summed_up(row, copies, table)),
+        "So gold has "
+        + ("no row." if row is None else summed_up(row, copies, table, is_deleted=is_deleted)),
     ]
 
 
@@ -148,6 +150,8 @@ def what_it_did(step: Step, before: Image | None, copies: int, table: Table) -> 
             if before is not None
             else "there was no row; none older can come back"
         ]
+    if step.is_deleted:
+        return ["the row is marked as deleted, with the values that it had"]
     became = changes(before or {}, step, table)
     if before is None:
         start = "a new row" + (
@@ -209,11 +213,12 @@ def location_of_delivery(delivery: Delivery) -> str:
     return f"{delivery.object}{line}, window {delivery.window}"
 
 
-def summed_up(row: Image, copies: int, table: Table) -> str:
+def summed_up(row: Image, copies: int, table: Table, *, is_deleted: bool = False) -> str:
     """The row in one line."""
     if not table.key:
         return f"{counted(copies, 'copy', 'copies')} of the row."
-    return "this row: " + ", ".join(
+    mark = ", marked as deleted" if is_deleted else ""
+    return f"this row{mark}: " + ", ".join(
         f"{name} = {shown_value(row.get(name))}" for name in table.columns if name not in table.key
     )
 

@@ -283,7 +283,8 @@ def _of_tables(feed: Feed, found: Status) -> Iterator[str]:
         since = f", newest change at the source {table.newest}" if table.newest else ""
         yield (
             f"  gold {table.name}: {counted(table.rows, 'row')},"
-            f" {counted(table.tombstones, 'tombstone')}{since}"
+            + (f" {table.marked:,} marked as deleted," if table.marked else "")
+            + f" {counted(table.tombstones, 'tombstone')}{since}"
         )
     for line in found.stopped:
         yield f"  gold is unchanged for {line}"

@@ -12,6 +12,7 @@ from orchestration.feeds.faults import InvalidKey
 from transforms.column_types.ranges import OutOfRange
 from transforms.feed.feed import (
     CheckSeverity,
+    Deletes,
     Header,
     LossGuard,
     RangeDeletePolicy,
@@ -204,6 +205,8 @@ class DeclaredTable(_Declared):
     """Whether every version of every row is kept, in ``gold.<feed>.<table>__history``."""
     change_feed: _YesOrNo = False
     """Whether gold has Delta's change data feed. Each commit then writes what it changes twice."""
+    deletes: Deletes | None = None
+    """What becomes of rows that the source deletes, where that is not as in the whole feed: ``remove`` or ``mark``."""
     snapshots: Snapshots = "heal"
     """What rows of a snapshot are that do not say where it was read: ``heal``, a first snapshot, before all changes; or
     ``replace``, in every window the whole table as it then was, so that what they do not name is gone."""
@@ -314,6 +317,9 @@ class DeclaredFeed(_Declared):
     """The edge types, by name."""
     baseline: dict[_Text, _Text] = Field(default_factory=dict)
     """After a restored backup: by GPE partition, the ``LastTid`` of the backup's metadata."""
+    deletes: Deletes = "remove"
+    """What becomes of rows that the source deletes: ``remove``: they go; ``mark``: they stay with their last values,
+    and say that and when they were deleted. For all tables with a key that have no word of their own."""
     range_deletes: RangeDeletePolicy = "apply"
     """Whether a truncate or drop of a whole table acts at once, or waits for ``weir release``."""
     loss_guard: DeclaredLossGuard = Field(default_factory=DeclaredLossGuard)

@@ -222,6 +222,7 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
         unavailable_value=tuple(declared.unavailable_value or ()),
         unwrapped=declared.unwrapped,
         out_of_range=declared.out_of_range,
+        deletes=declared.deletes,
         range_deletes=declared.range_deletes,
         policies=policies_from(declared.schema_changes, Policies()),
         mask_key=mask_key(made["tables"].values()),
@@ -229,7 +230,9 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
         **made,
     )
     if FORMATS[feed.format].declares != ("tables",):
-        feed = replace(feed, tables=FORMATS[feed.format].tables(feed))
+        tables = FORMATS[feed.format].tables(feed)
+        tables = {name: replace(one, deletes=feed.deletes) for name, one in tables.items()}
+        feed = replace(feed, tables=tables)
     _check_gold_names(feed)
     check_suites(feed)
     return feed
@@ -237,6 +240,11 @@ def _feed(declared: DeclaredFeed, file: Path, made: dict[str, Any]) -> Feed:
 
 def _check_own_keys(declared: DeclaredFeed) -> None:
     """Refuse keys that only some formats have: for values that were not logged, rows without envelopes, documents."""
+    if declared.deletes == "mark" and "predicates" in FORMATS[declared.format].declares:
+        fault = (
+            "mark is for tables of rows; what a node no longer has is no row, and its triples go"
+        )
+        raise InvalidKey("deletes", fault, ["remove"])
     of_feed = {"unavailable_value": declared.unavailable_value, "unwrapped": declared.unwrapped}
     of_tables = {
         f"tables.{name}.{key}": getattr(table, key)
@@ -271,7 +279,7 @@ def _table(declared: DeclaredFeed, name: str) -> Table:
         except InvalidKey:
             # It is told once, of the feed.
             csv = USUAL_CSV
-        table = table_from(name, declared.tables[name], usual, csv)
+        table = table_from(name, declared.tables[name], usual, csv, declared.deletes)
         check_changes(table, declared.window)
     return table
 

@@ -19,7 +19,7 @@ from transforms.column_types.parts import check, leaves, type_at
 from transforms.column_types.ranges import ENDS, OutOfRange
 from transforms.column_types.registry import KNOWN_TYPES, canonical_type, column_type
 from transforms.feed.erasures import SECRET
-from transforms.feed.feed import USUAL_CSV, CsvDialect, Table
+from transforms.feed.feed import USUAL_CSV, CsvDialect, Deletes, Table
 from transforms.feed.masks import DROP, HASH, KINDS, SHORTEST_KEY, MaskKey, MaskKind
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
@@ -30,9 +30,13 @@ MASK_KEY: Final = "WEIR_MASK_KEY"
 
 
 def table_from(
-    name: str, declared: DeclaredTable, usual: Policies, csv: CsvDialect = USUAL_CSV
+    name: str,
+    declared: DeclaredTable,
+    usual: Policies,
+    csv: CsvDialect = USUAL_CSV,
+    deletes: Deletes = "remove",
 ) -> Table:
-    """The table that one entry declares; ``usual`` and ``csv`` hold where it names none of its own."""
+    """The table that one entry declares; ``usual``, ``csv`` and ``deletes`` hold where it names none of its own."""
     columns = columns_from(declared.columns, canonical_type, KNOWN_TYPES, "columns.")
     _check_names("key", declared.key, columns)
     for column in declared.key:
@@ -51,6 +55,10 @@ def table_from(
             raise InvalidKey("document", f"has extended JSON: declare it as string, not as {kind}")
     if declared.history and not declared.key:
         raise InvalidKey("history", "is for tables with a key")
+    deletes = declared.deletes or deletes
+    if deletes == "mark" and not declared.key:
+        fault = "mark is for tables with a key: of equal rows none is the deleted one. Say `deletes: remove` here"
+        raise InvalidKey("deletes", fault)
     table = Table(
         name,
         tuple(declared.key),
@@ -63,6 +71,7 @@ def table_from(
         policies=policies_from(declared.schema_changes, usual),
         history=declared.history,
         change_feed=declared.change_feed,
+        deletes=deletes,
         snapshots=declared.snapshots,
         unavailable_value=tuple(declared.unavailable_value or ()),
         csv=csv_from(declared.csv, csv),

@@ -46,9 +46,9 @@ def show_summary(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
 
 _HEADS: Final = (
     *("events", "changes", "in_gold_already", "duplicates", "quarantined", "control", "held"),
-    *("rows", "tombstones"),
+    *("rows", "marked", "tombstones"),
 )
-_SELDOM: Final = frozenset(("in_gold_already", "control", "held"))
+_SELDOM: Final = frozenset(("in_gold_already", "control", "held", "marked"))
 """Columns that are shown where they have numbers: most runs repeat nothing, and have neither commits nor holds."""
 
 
@@ -130,8 +130,8 @@ IN_ALL = "In all,"
 class TableLine:
     """What became of one table's events in a run, and how large the table is now.
 
-    ``in_gold_already``: changes that gold had, from an earlier run of the window or from another one. ``rows`` and
-    ``tombstones`` are None where the run did not make the table.
+    ``in_gold_already``: changes that gold had, from an earlier run of the window or from another one. ``rows`` that are
+    live and ``tombstones`` are None where the run did not make the table. ``marked``: rows that are marked as deleted.
     """
 
     events: int = 0
@@ -140,6 +140,7 @@ class TableLine:
     quarantined: int = 0
     rows: int | None = None
     tombstones: int | None = None
+    marked: int = 0
     control: int = 0
     held: int = 0
     in_gold_already: int = 0
@@ -164,6 +165,7 @@ def table_lines(outcome: Outcome) -> dict[str, TableLine]:
         line = lines.setdefault(str(table["name"]), TableLine())
         line.in_gold_already += _int(table["in_gold_already"])
         line.rows, line.tombstones = _int(table["rows"]), _int(table["tombstones"])
+        line.marked = _int(table.get("marked", 0))
     return lines
 
 
@@ -185,6 +187,7 @@ def lines_in_words(outcome: Outcome) -> Iterator[str]:
             + (f" + {line.control:,} control" if line.control else "")
             + (f" + {line.held:,} held" if line.held else "")
             + (f"; now {counted(line.rows, 'row')}" if line.rows is not None else "")
+            + (f", {line.marked:,} marked as deleted" if line.marked else "")
             + (f" and {counted(line.tombstones, 'tombstone')}" if line.tombstones else "")
         )
     for text in executors_in_words([outcome]):

@@ -16,8 +16,8 @@ from tests.executors.warehouses import DUE_TABLES, Due
 from transforms.gold.columns import EFFECT, MENTIONS, PARTS
 from transforms.gold.folded_rows import folded_schema
 
-BASED = ("kinds.item", "kinds.log", "kinds.replica")
-CREATED = ("kinds.item", "kinds.typed", "kinds.copied")
+BASED = ("kinds.item", "marked.item", "kinds.log", "kinds.replica")
+CREATED = ("kinds.item", "marked.item", "kinds.typed", "kinds.copied")
 """A fold and a few commits by Spark take seconds: what all tables have in common is compared for some of them."""
 
 

@@ -41,6 +41,7 @@ DUE_TABLES = (
     *(f"kinds.{name}" for name in ("item", "edge", "triple", "log", "account", "stock", "replica")),
     *(f"kinds.{table.name}" for table in typed_events.TABLES),
     *("graphs.vertex_Person", "graphs.edge_Knows", "described.pets"),
+    *("marked.item", "marked.stock"),
 )
 """The gold tables that are compared, each with its feed's name: of every kind of source one, and of every type."""
 CASES, KEYS, STORES, ACTIONS = 12, 30, 3, 60
@@ -87,6 +88,13 @@ def models(folder: Path) -> Feed:
     tables = [replace(one, history=one.name == "item") for one in tables]
     every = {one.name: one for one in (*tables, *typed_events.TABLES)}
     return Feed("kinds", "model", str(folder), tables=every)
+
+
+def marked(folder: Path) -> Feed:
+    """The same drops, of two tables whose deleted rows stay."""
+    feed = models(folder)
+    tables = {name: replace(feed.tables[name], deletes="mark") for name in ("item", "stock")}
+    return replace(feed, name="marked", tables=tables)
 
 
 def _deliver(lines: dict[str, list[object]], events: list[Any], seed: int) -> None:
@@ -156,7 +164,7 @@ def _lay(folder: Path, lines: dict[str, list[object]]) -> None:
 def made(folder: Path) -> dict[str, Due]:
     """The due tables of all feeds, each of these in a warehouse of its own; a table's name says its feed's, too."""
     found: dict[str, Due] = {}
-    for draw in (models, graph, described):
+    for draw in (models, graph, described, marked):
         feed = draw(folder / "landings" / draw.__name__)
         lake = lake_of(str(folder / feed.name)).by(IN_PROCESS)
         _to_silver(lake, feed, IN_GOLD)

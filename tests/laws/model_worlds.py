@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -69,6 +69,8 @@ SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 """The number of the first history: the same one draws the same."""
 WITH_HISTORY = "item"
 """The table whose versions are compared, too: it has partial updates, key changes and truncates."""
+KEEP_DELETED = ("edge", "stock", "card")
+"""The tables whose deleted rows stay, where nothing else is said."""
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 
 Outcome = tuple[dict[Key, tuple[object, ...]], dict[Key, tuple[object, ...]]]
@@ -99,7 +101,8 @@ class World:
         self, table: str, windows: list[str], compacted: Compacted | None = None
     ) -> Outcome:
         """What the oracle makes of what these windows brought, case by case, but for what came too late."""
-        shape = model_histories.TABLES[table]
+        keeps_deleted = self.feed.tables[table].marks_deletes
+        shape = replace(model_histories.TABLES[table], keeps_deleted=keeps_deleted)
         by_case: dict[str, dict[str, list[Event]]] = defaultdict(lambda: {w: [] for w in WINDOWS})
         # Of all tables: a transaction may have changes in several.
         for of in self.delivered.values():
@@ -112,10 +115,12 @@ class World:
         for delivered in by_case.values():
             counting = visible(delivered, windows)
             state = current([event for event in counting if event.table == table], shape)
-            for key, row in state.rows.items():
-                values = tuple(row.values[column] for column in shape.columns)
-                place = (list(row.log_position), row.event_id, row.event_at_ms)
-                rows[key] = (row.copies, *values, *place)
+            for found_rows, is_deleted in ((state.rows, False), (state.deleted, True)):
+                for key, row in found_rows.items():
+                    values = tuple(row.values[column] for column in shape.columns)
+                    place = (list(row.log_position), row.event_id, row.event_at_ms)
+                    mark = (is_deleted, row.event_at_ms if is_deleted else None)
+                    rows[key] = (row.copies, *values, *place, *(mark if keeps_deleted else ()))
             for key, (log_position, last) in state.tombstones.items():
                 # A tombstone at or below the compaction watermark goes: nothing older can come.
                 if compacted is None or last not in compacted.known:
@@ -133,8 +138,13 @@ def case_of(event: Event) -> str:
     )
 
 
-def world(kind: str, landing: Path, histories: int) -> World:
-    """Draw so many histories of one kind and lay them out as drops, one per window."""
+def world(
+    kind: str, landing: Path, histories: int, keep_deleted: Collection[str] = KEEP_DELETED
+) -> World:
+    """Draw so many histories of one kind and lay them out as drops, one per window.
+
+    ``keep_deleted``: the tables whose deleted rows stay.
+    """
     tables = {name: model_histories.TABLES[name] for name in model_histories.KINDS[kind]}
     delivered: dict[str, dict[str, list[Event]]] = {
         name: {window: [] for window in WINDOWS} for name in tables
@@ -159,6 +169,7 @@ def world(kind: str, landing: Path, histories: int) -> World:
             *(name, one.key, one.columns, tuple(one.columns)),
             defaults=one.defaults,
             history=name == WITH_HISTORY,
+            deletes="mark" if name in keep_deleted else "remove",
         )
         for name, one in tables.items()
     }
@@ -178,7 +189,10 @@ def found(lake: Lake, feed: Feed, name: str) -> Outcome:
     at = F.unix_millis("_weir_event_at").alias("at")
     rows: dict[Key, tuple[object, ...]] = {}
     copies: Counter[Key] = Counter()
-    for row in gold.select(*values, "_weir_log_position", "_weir_event_id", at).collect():
+    own_columns: list[str | Column] = ["_weir_log_position", "_weir_event_id", at]
+    if table.marks_deletes:
+        own_columns += ["_weir_is_deleted", F.unix_millis("_weir_deleted_at").alias("gone")]
+    for row in gold.select([*values, *own_columns]).collect():
         plain = tuple(row)
         key = tuple(text(row[column]) for column in table.identity)
         copies[key] += 1

@@ -90,6 +90,7 @@ def _meaning(feed: Feed) -> dict[str, object]:
         "baseline": dict(feed.baseline),
         "unavailable_value": list(feed.unavailable_value),
         "range_deletes": feed.range_deletes,
+        **({"deletes": feed.deletes} if feed.deletes != "remove" else {}),
         **({"unwrapped": feed.unwrapped} if feed.unwrapped else {}),
         # Where they are had does not matter: an id's schema never changes.
         **({"schemas": True} if feed.schemas else {}),
@@ -117,6 +118,7 @@ def _table_meaning(table: Table) -> dict[str, object]:
         "encodings": dict(table.encodings),
         "unavailable_value": list(table.unavailable_value),
         **_csv_meaning(table.csv),
+        **({"deletes": table.deletes} if table.marks_deletes else {}),
         **({"document": table.document} if table.document else {}),
         **({"out_of_range": dict(table.out_of_range)} if table.out_of_range else {}),
     }
@@ -151,6 +153,7 @@ _PARTS_OF_MEANING = {
     "key": "the key",
     "renamed": "the columns' earlier names",
     "defaults": "the defaults",
+    "deletes": "whether deleted rows stay",
     "takers": "which drops and names are the table's",
     "drop_column": "the policy of dropped columns",
     "quarantines_columns": "whether undeclared columns are taken",
@@ -174,6 +177,7 @@ def compacted_meaning(feed: Feed, table: Table, newest: str) -> Meaning:
         "cdc_columns": list(table.cdc_columns),
         "renamed": dict(table.renamed),
         "defaults": dict(table.defaults),
+        "deletes": table.deletes,
         "takers": {
             other.name: [other.path, *other.was] for other in _competing_tables(feed, table)
         },

@@ -257,6 +257,7 @@ TableNames = Literal["plain", "schema", "catalog"]
 Unwrapped = Literal["drop", "tombstone", "rewrite", "rewrite-with-tombstone", "delete-to-tombstone"]
 RangeDeletePolicy = Literal["apply", "hold"]
 Snapshots = Literal["heal", "replace"]
+Deletes = Literal["remove", "mark"]
 
 
 Header = Literal["auto", "yes", "no"]
@@ -292,6 +293,8 @@ class Table:
     columns to the first window whose events may mention them. ``added`` are columns that no declaration has and gold
     has all the same, as texts; they stand in ``columns``, too. ``history``: whether every version of its rows is kept.
     ``change_feed``: whether Delta keeps what each commit changed in gold, for others to follow.
+    ``deletes``: what becomes of the row of a key that is deleted: ``remove``: it goes; ``mark``: it stays with its last
+    values, marked as deleted.
     ``snapshots``: what a snapshot's rows without a place in the source's log are: ``heal``: a first snapshot, which
     stands before all changes; ``replace``: each window's are the whole table as it then was.
     ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``spelled_columns``); a
@@ -318,6 +321,7 @@ class Table:
     added: tuple[str, ...] = ()
     history: bool = False
     change_feed: bool = False
+    deletes: Deletes = "remove"
     snapshots: Snapshots = "heal"
     spelled: Mapping[str, str] = field(default_factory=dict)
     encoded: frozenset[str] = frozenset()
@@ -329,6 +333,11 @@ class Table:
     csv: CsvDialect = USUAL_CSV
     document: str | None = None
     out_of_range: Mapping[str, OutOfRange] = field(default_factory=dict)
+
+    @property
+    def marks_deletes(self) -> bool:
+        """Whether a deleted row stays in gold, marked."""
+        return self.deletes == "mark"
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -399,6 +408,7 @@ class Feed:
     UTF-8. ``csv``: how CSV of tables that the file does not declare is written. ``window_path`` says where the date
     stands in an object's path; None for the usual ways of writing one. ``range_deletes``: whether a range delete of a
     whole table acts at once or waits for a decision. ``loss_guard``: how many rows one may remove at once.
+    ``deletes``: what becomes of deleted rows of tables that only the stream describes.
     ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first landing window an open
     transaction counts as never committed. ``decisions``: those of the feed file; recorded ones are added where tables
     are at hand. ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and
@@ -437,6 +447,7 @@ class Feed:
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
     baseline: Mapping[str, int] = field(default_factory=dict)
     accepted_losses: Mapping[str, int] = field(default_factory=dict)
+    deletes: Deletes = "remove"
     unavailable_value: tuple[str, ...] = ()
     unwrapped: Unwrapped | None = None
     out_of_range: OutOfRange = "quarantine"

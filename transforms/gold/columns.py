@@ -12,6 +12,9 @@ RESET = "_weir_reset_position"
 """The position of the newest change below which nothing older can matter (``transforms/gold/stages.py``)."""
 LAST_CHANGE = (LOG_POSITION, EVENT_ID, EVENT_AT, RESET)
 """The columns of a row or a tombstone that say which change of the key was the last."""
+IS_DELETED, DELETED_AT = "_weir_is_deleted", "_weir_deleted_at"
+OF_DELETE = (IS_DELETED, DELETED_AT)
+"""The columns of a row that say whether its key is deleted, in a table whose deleted rows stay (``deletes: mark``)."""
 KEY, COPY = "_weir_key", "_weir_copy"
 EFFECT, MENTIONS = "_weir_effect", "_weir_mentions"
 KIND, PARTS, BLOB = "_weir_kind", "_weir_parts", "_weir_blob"
@@ -33,6 +36,8 @@ ROW_SENTENCES: Final[Described] = {
     EVENT_ID: "The id of the last change of the row.",
     EVENT_AT: "When the source made that change (UTC).",
     RESET: "A change that stands before this position cannot change the row any more.",
+    IS_DELETED: "Only in a table with `deletes: mark`: whether the source has deleted the row; never null.",
+    DELETED_AT: "When the source deleted it (UTC); null in a live row, and where the source gives its deletes no time.",
 }
 
 TOMBSTONE_SENTENCES: Final[Described] = {
@@ -56,6 +61,11 @@ VERSION_SENTENCES: Final[Described] = {
 def key_columns(table: Table) -> tuple[str, ...]:
     """The columns that identify a row of gold: the key, or in a table without one its values and the copy's number."""
     return table.key or (KEY, COPY)
+
+
+def row_columns(table: Table) -> tuple[str, ...]:
+    """The columns of a row of gold that say how it stands: its last change, and whether it is deleted."""
+    return (*LAST_CHANGE, *OF_DELETE) if table.marks_deletes else LAST_CHANGE
 
 
 def tombstone_columns(table: Table) -> tuple[str, ...]:

@@ -27,11 +27,11 @@ class State:
     """What a key is after some changes.
 
     ``effect``: ``replace`` (a row of exactly these ``columns``), ``update`` (the row that is there, with these columns
-    overwritten) or ``remove`` (absent). ``copies``: how many such rows there are: more than one only in a table without
-    a key. ``last``: None where no change counted yet.
+    overwritten) or ``remove`` (no row). ``is_deleted``: the row is there, and marked as deleted. ``copies``: how many
+    such rows there are: more than one only in a table without a key. ``last``: None where no change counted yet.
 
-    ``reset``: the position of the newest change after which nothing older can matter (a replace, a remove, an update of
-    every column); None where there is none, or where it is not known.
+    ``reset``: the position of the newest change after which nothing older can matter (a replace, an update of every
+    column, a remove that leaves no row); None where there is none, or where it is not known.
     """
 
     effect: str
@@ -39,15 +39,24 @@ class State:
     copies: int
     last: Last | None = None
     reset: LogPosition | None = None
+    is_deleted: bool = False
+
+    @property
+    def is_live(self) -> bool:
+        """Whether there is a row that is not deleted."""
+        return self.effect != "remove" and not self.is_deleted
 
 
 ABSENT = State("remove", {}, 0)
 """A key without a row."""
 
 
-def unread_state(*, is_present: bool, last: Last, reset: LogPosition | None = None) -> State:
+def unread_state(
+    *, is_present: bool, last: Last, reset: LogPosition | None = None, is_deleted: bool = False
+) -> State:
     """A key whose row, if there is one, has not been read."""
-    return State("update" if is_present else "remove", {}, int(is_present), last, reset)
+    effect = "update" if is_present else "remove"
+    return State(effect, {}, int(is_present), last, reset, is_deleted)
 
 
 @dataclass(slots=True)
@@ -93,12 +102,15 @@ class Fold:
     defaults: Mapping[str, str]
     has_key: bool
     before_added: Mapping[str, str] = field(default_factory=dict)
+    marks_deletes: bool = False
 
     @classmethod
     def of(cls, table: Table) -> Self:
         """The fold of a declared table."""
         return cls(
-            *(table.columns, table.identity, table.defaults, bool(table.key)), table.before_added
+            *(table.columns, table.identity, table.defaults, bool(table.key)),
+            table.before_added,
+            table.marks_deletes,
         )
 
     @cached_property
@@ -114,16 +126,15 @@ class Fold:
 
     def step(self, state: State, change: Change) -> State:
         """The state after one change; its ``last`` is the change where it counted."""
-        if change.is_range_delete and state.effect == "remove":
-            # A range delete finds nothing to change where the row is absent: it does not even count.
+        if change.is_range_delete and not state.is_live:
+            # A range delete finds nothing to change where no row is live: it does not even count.
             return state
         if not self.has_key:
             return self._counted(state, change)
         effect, after, log_position = change.effect, change.after, change.log_position
         if effect == "remove":
             # A range delete counts only where there was a row, so that older changes still matter.
-            reset = state.reset if change.is_range_delete else log_position
-            return State("remove", {}, 0, _last(change), reset)
+            return self._removed(state, change, None if change.is_range_delete else log_position)
         if effect == "replace":
             return State("replace", self.whole(after), 1, _last(change), log_position)
         if effect == "move":
@@ -133,10 +144,21 @@ class Fold:
             has_values = all(
                 state.columns.get(name) == value for name, value in change.before.items()
             )
-            if state.effect == "remove" or has_values:
-                return State("remove", {}, 0, _last(change), state.reset)
+            if not state.is_live or has_values:
+                return self._removed(state, change, None)
             return State(state.effect, state.columns, 1, _last(change), state.reset)
         return self._updated(state, change)
+
+    def _removed(self, state: State, change: Change, reset: LogPosition | None) -> State:
+        """A key that is deleted; ``reset``: nothing older than this position can bring a row back.
+
+        Where rows are marked, the row stays as the changes before the delete have made it. So an older change that
+        comes late is seen in its values, and the delete is no reset position.
+        """
+        if not self.marks_deletes:
+            return State("remove", {}, 0, _last(change), reset or state.reset)
+        effect = "replace" if state.effect == "remove" else state.effect
+        return State(effect, state.columns, 1, _last(change), state.reset, is_deleted=True)
 
     def whole(self, row: Image) -> Image:
         """A whole row with what columns are in it that were added later."""
@@ -158,8 +180,9 @@ class Fold:
 
     def _updated(self, state: State, change: Change) -> State:
         """The row with some columns overwritten or changed by their operations; a new row where there was none."""
-        is_new = state.effect == "remove"
-        # An update onto an absent row makes a new one: what it does not mention has its default.
+        is_new = not state.is_live
+        # An update onto an absent row makes a new one, and so does one onto a row that is marked as deleted: what it
+        # does not mention has its default.
         old: Image = self.defaults if is_new else state.columns
         operations = change.attribute_ops
         if not operations:
@@ -208,7 +231,7 @@ def versions_of(fold: Fold, changes: Iterable[Change], before: State = ABSENT) -
     return [
         Version(state.columns, state.last, ended)
         for state, ended in zip(states, [*ends, None], strict=True)
-        if state.effect != "remove" and state.last is not None
+        if state.is_live and state.last is not None
     ]
 
 
@@ -282,7 +305,9 @@ def resolve_key_changes(
         if change.effect == "move":
             old = change.moved_from or ()
             row = left.get((old, change.event_id)) or before.get(old, ABSENT)
-            change = replace(change, effect="replace", after={**row.columns, **change.after})
+            # A row that was deleted before leaves its key no more.
+            columns = row.columns if row.is_live else {}
+            change = replace(change, effect="replace", after={**columns, **change.after})
         states[key] = fold.step(state, change)
         found[key].append(change)
     return found

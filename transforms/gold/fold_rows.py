@@ -21,6 +21,7 @@ from transforms.gold.columns import (
     EVENT_AT,
     EVENT_ID,
     FROM_AT,
+    IS_DELETED,
     KEY,
     LOG_POSITION,
     RESET,
@@ -65,6 +66,10 @@ read them. ``CHANGE``: a change. Rows that are folded together are sorted by thi
 """
 
 
+MARKED: Final = "remove"
+"""The ``effect`` of a row of gold, or of a base row, that is marked as deleted."""
+
+
 FOLD_ROWS: Final = pa.schema(
     [
         *[("group", TEXTS), ("what", pa.int32()), ("key", TEXTS), ("is_new", pa.bool_())],
@@ -81,9 +86,9 @@ FOLD_ROWS: Final = pa.schema(
 """One row per row of gold, tombstone, version, base row, carried key and change of a key.
 
 Times are microseconds since 1970 (UTC). ``group``: of a key that key changes link with others one of their keys, else
-the key. ``after``: in rows of gold and base rows the values, where they are asked for. ``log_position``, ``event_id``,
-``event_at``: in a version those of the change that began it; ``reset``, ``ended_by``, ``ended_at``: those of the change
-that ended it.
+the key. ``effect``: in rows of gold and base rows ``remove`` where the row is marked as deleted. ``after``: in rows of
+gold and base rows the values, where they are asked for. ``log_position``, ``event_id``, ``event_at``: in a version
+those of the change that began it; ``reset``, ``ended_by``, ``ended_at``: those of the change that ended it.
 
 Lists and maps are empty where there is nothing, and never null: while Spark fills a batch, it counts the batch's bytes
 after every row, and for a column of lists goes each time through all rows since the last one that has a list. For
@@ -165,6 +170,11 @@ def last_of(row: FoldRow) -> Last:
     return Last(change.log_position, change.event_id, change.event_at, is_range_delete=False)
 
 
+def is_marked(row: FoldRow) -> bool:
+    """Whether a row of gold, or a base row, is marked as deleted."""
+    return row.change.effect == MARKED
+
+
 def version_of(row: FoldRow) -> Version:
     """The version that a row of kind ``VERSION`` is."""
     by, at = row.ended_by or "", row.ended_at
@@ -217,6 +227,8 @@ def rows_of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool
     }
     if with_values:
         found["after"] = _images(table, rows)
+    if what == GOLD and table.marks_deletes:
+        found["effect"] = pc.if_else(rows[IS_DELETED], MARKED, None)
     return shaped_rows(found, rows.num_rows)
 
 
@@ -243,6 +255,7 @@ def rows_of_base(rows: pa.Table) -> pa.Table:
         "what": _all(BASE, rows.num_rows),
         "key": rows["key"],
         "streams": rows["streams"],
+        "effect": pc.struct_field(state, "effect"),
         "copies": pc.struct_field(state, "copies"),
         "after": pc.struct_field(state, "columns"),
         "log_position": pc.struct_field(state, ["last", "log_position"]),

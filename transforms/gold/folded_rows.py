@@ -18,11 +18,13 @@ from transforms.gold.columns import (
     BEGAN_BY,
     BLOB,
     COPY,
+    DELETED_AT,
     EFFECT,
     ENDED_BY,
     EVENT_AT,
     EVENT_ID,
     FROM_AT,
+    IS_DELETED,
     KEY,
     KIND,
     LAST_CHANGE,
@@ -46,24 +48,25 @@ class FoldMetrics:
     """What one task has counted.
 
     ``deliveries``: new events. ``repeats``, ``superseded``: those that had come before, and those that change nothing.
-    ``keys``: keys that changed; ``updated``: those of which columns keep their old values. ``absent``: keys that are
-    absent now; ``needs_tombstone_merge``: those of them whose last change is no later than the one that gold had: their
-    tombstone has to replace the old one, because appended it would not be the newest. ``drops_tombstone``: keys that
-    are present although their tombstone is at a later position: that tombstone has to be deleted. ``needing_history``:
-    keys that have to be folded from all their changes. ``refolded``: keys that were folded so, and
-    ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one position.
-    ``never_inserted``: keys whose row began with an update, or of which only some columns are known.
-    ``not_truncated``: rows that a truncate of other streams may have removed, too.
+    ``keys``: keys that changed; ``updated``: those of which columns keep their old values. ``marked``: those that are
+    marked as deleted now. ``absent``: keys that have no row now; ``needs_tombstone_merge``: those of them whose last
+    change is no later than the one that gold had: their tombstone has to replace the old one, because appended it would
+    not be the newest. ``drops_tombstone``: keys that are present although their tombstone is at a later position: that
+    tombstone has to be deleted. ``needing_history``: keys that have to be folded from all their changes. ``refolded``:
+    keys that were folded so, and ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys
+    with two events at one position. ``never_inserted``: keys whose row began with an update, or of which only some
+    columns are known. ``not_truncated``: rows that a truncate of other streams may have removed, too.
     ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows range deletes removed,
     or changed otherwise, by event; ``in_doubt``: how many rows there are that range deletes of other streams may be
-    for, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``,
-    ``left_keys``: some of the keys that were counted so, at most ``MOST_KEYS_SHOWN`` of each.
+    for, by event. ``late_keys``, ``tied_keys``, ``copied_keys``, ``partial_keys``, ``left_keys``: some of the keys that
+    were counted so, at most ``MOST_KEYS_SHOWN`` of each.
     """
 
     deliveries: int = 0
     repeats: int = 0
     superseded: int = 0
     keys: int = 0
+    marked: int = 0
     absent: int = 0
     needs_tombstone_merge: int = 0
     drops_tombstone: int = 0
@@ -121,6 +124,7 @@ _MOMENT: Final = pa.timestamp("us", "UTC")
 _FIRST: Final = {KIND: pa.string(), PARTS: TEXTS, BLOB: pa.binary()}
 _OF_COPY: Final = {KEY: pa.string(), COPY: pa.int64()}
 _OF_LAST: Final = {LOG_POSITION: NUMBERS, EVENT_ID: pa.string(), EVENT_AT: _MOMENT, RESET: NUMBERS}
+_OF_DELETE: Final = {IS_DELETED: pa.bool_(), DELETED_AT: _MOMENT}
 _HOW: Final = {EFFECT: pa.string(), MENTIONS: TEXTS}
 _OF_VERSION: Final = {
     **{VALID_FROM: NUMBERS, VALID_TO: NUMBERS, FROM_AT: _MOMENT, TO_AT: _MOMENT},
@@ -133,14 +137,18 @@ def folded_schema(table: Table) -> pa.Schema:
     """The columns of what comes out: Weir's own around the declared ones."""
     own = {} if table.key else _OF_COPY
     of_version = _OF_VERSION if table.history else {}
-    found = {**_FIRST, **_declared(table), **own, **_OF_LAST, **_HOW, **of_version}
+    found = {**_FIRST, **_declared(table), **own, **_of_row(table), **_HOW, **of_version}
     return pa.schema([*found.items()])
 
 
 def rows_schema(table: Table) -> pa.Schema:
     """The columns of a gold table: those that are declared, then Weir's own."""
     own = {} if table.key else _OF_COPY
-    return pa.schema([*{**_declared(table), **own, **_OF_LAST}.items()])
+    return pa.schema([*{**_declared(table), **own, **_of_row(table)}.items()])
+
+
+def _of_row(table: Table) -> dict[str, pa.DataType]:
+    return {**_OF_LAST, **_OF_DELETE} if table.marks_deletes else _OF_LAST
 
 
 def tombstones_schema(table: Table) -> pa.Schema:
@@ -177,6 +185,7 @@ class FoldedRows:
         """A key has changed; in a table without a key, each copy is a row, and so is each copy that is gone."""
         metrics.keys += 1
         metrics.absent += state.effect == "remove"
+        metrics.marked += state.is_deleted
         effect = state.effect
         if effect == "update" and self._values <= state.columns.keys():
             # An update of every column keeps no old value: the commit need not read the row.
@@ -188,7 +197,7 @@ class FoldedRows:
             metrics.needs_tombstone_merge += state.effect == "remove"
             metrics.drops_tombstone += state.effect != "remove" and last[:2] < known[:2]
         if last.is_range_delete and (full_rebuild or one.copies):
-            counts = metrics.removed if state.effect == "remove" else metrics.changed
+            counts = metrics.changed if state.is_live else metrics.removed
             counts[last.event_id] += 1
         if self._table.key:
             self._states.append((key, 1, effect, state))
@@ -262,6 +271,12 @@ class FoldedRows:
             EVENT_ID: [state.last and state.last.event_id for _, _, _, state in states] + none,
             EVENT_AT: [state.last and state.last.event_at for _, _, _, state in states] + none,
             RESET: [state.reset for _, _, _, state in states] + none,
+            IS_DELETED: [state.is_deleted for _, _, _, state in states] + none,
+            DELETED_AT: [
+                state.last.event_at if state.is_deleted and state.last else None
+                for _, _, _, state in states
+            ]
+            + none,
         }
         if not table.key:
             texts = {key: text_of_key(key) for key, _, _, _ in states}

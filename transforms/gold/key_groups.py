@@ -30,6 +30,7 @@ from transforms.gold.fold_rows import (
     GOLD,
     VERSION,
     FoldRow,
+    is_marked,
     last_of,
     read_fold_rows,
     version_of,
@@ -102,6 +103,7 @@ class StoredRow:
             and mine.last is not None
             and state.last is not None
             and (mine.effect, mine.copies) == (state.effect, state.copies)
+            and mine.is_deleted == state.is_deleted
             and mine.last[:3] == state.last[:3]
             and _equal_above(mine.reset, state.reset, compaction_watermark)
             and self.has_row_of(fold, state)
@@ -113,6 +115,8 @@ class StoredRow:
         Of a row whose values were not read, only its presence is compared.
         """
         mine = self.state
+        if mine.is_live != state.is_live:
+            return False
         if "remove" in (mine.effect, state.effect):
             return mine.effect == state.effect
         if mine.effect == "update":
@@ -222,7 +226,10 @@ def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
         if row.what == BASE:
             last = last_of(row)
             columns = {**given.table.before_added, **row.change.after}
-            base = State("replace", columns, row.copies, last, last.log_position)
+            base = State(
+                *("replace", columns, row.copies, last, last.log_position),
+                is_deleted=is_marked(row),
+            )
             streams = frozenset(row.streams)
         elif row.what == CARRIED:
             is_asked = True
@@ -252,9 +259,13 @@ def _stored(given: FoldInput, before: Sequence[FoldRow], copies: int) -> StoredR
         return StoredRow(State("remove", {}, 0, last, newest.reset), is_torn=row is not None)
     if not given.table.key:
         return StoredRow(State("replace", {}, copies, last, newest.reset))
+    is_deleted = is_marked(row)
     if given.depends:
-        return StoredRow(State("replace", row.change.after, 1, last, newest.reset))
-    return StoredRow(unread_state(is_present=True, last=last, reset=newest.reset))
+        state = State("replace", row.change.after, 1, last, newest.reset, is_deleted)
+        return StoredRow(state)
+    return StoredRow(
+        unread_state(is_present=True, last=last, reset=newest.reset, is_deleted=is_deleted)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +342,8 @@ def _of_other_streams(
         if last is not None and not one.base_streams <= {*of_own}:
             # The base stands for all changes up to its own.
             position, event_id, at, _ = last
-            others.insert(0, Change("replace", position, 0, event_id, at, {}, {}, {}))
+            effect = "remove" if one.base.is_deleted else "replace"
+            others.insert(0, Change(effect, position, 0, event_id, at, {}, {}, {}))
         is_released = range_delete.change.event_id in given.released
         change, is_doubtful = range_delete.among_others(others, is_released=is_released)
         found += [change] if change is not None else []

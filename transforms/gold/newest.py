@@ -24,12 +24,13 @@ from transforms.gold.columns import (
     EFFECT,
     EVENT_AT,
     EVENT_ID,
+    IS_DELETED,
     KIND,
     LOG_POSITION,
     PARTS,
     RESET,
 )
-from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE, position_matrix
+from transforms.gold.fold_rows import CHANGE, GOLD, MARKED, TOMBSTONE, position_matrix
 from transforms.gold.folded_rows import CHANGED, MOST_KEYS_SHOWN, FoldMetrics, folded_schema
 from transforms.gold.key_groups import FoldInput
 from transforms.gold.range_deletes import RangeDelete
@@ -229,8 +230,9 @@ class Newest:
         if not is_update.any():
             return
         rows = np.arange(batch.num_rows)
+        is_change = batch.column("what").to_numpy() == CHANGE
         last_delete = np.maximum.reduceat(
-            np.where(_has_effect(batch, "remove"), rows, -1), keys.first
+            np.where(_has_effect(batch, "remove") & is_change, rows, -1), keys.first
         )
         begins = np.minimum(np.maximum(last_delete + 1, keys.change), keys.last)
         is_new = (last_delete >= keys.change) | ~outcome.is_present
@@ -256,6 +258,7 @@ class Newest:
             # The change gives the whole row: nothing older can matter.
             RESET: whole.column("log_position"),
             EFFECT: effect,
+            IS_DELETED: pa.repeat(False, count),
         }
         for name, kind in table.columns.items():
             found[name] = column_type(kind).typed_array(keys.get(name, images.get(name)))
@@ -325,7 +328,7 @@ class _Outcome:
 
     ``newer``: all changes are newer than what gold has; ``older``: all are older; ``same``: the newest is what gold
     has. ``removes``: the newest change is a delete. ``deleted``: a range delete may be for what gold has.
-    ``is_present``: gold has a row.
+    ``is_present``: gold has a row that is not marked as deleted.
     """
 
     newer: Numbers
@@ -351,8 +354,11 @@ class _Outcome:
         change = np.minimum(keys.change, keys.last)
         is_change = what == CHANGE
         mixed = _any(_needs_order(batch, stands, keys), keys)
-        removes = _has_effect(batch, "remove")
-        is_whole = removes | _has_effect(batch, "replace") | _updates_all(table, batch)
+        removes = _has_effect(batch, "remove") & is_change
+        is_whole = _has_effect(batch, "replace") | _updates_all(table, batch)
+        if not table.marks_deletes:
+            # A row that stays, marked, has values that older changes gave it.
+            is_whole |= removes
         newest_is_whole = is_whole[keys.last] & stands.is_behind(keys.last)
         if full_rebuild:
             others = _any(~is_change, keys)
@@ -385,7 +391,8 @@ class _Outcome:
         is_odd = (rows > 1) | ((rows == 1) & ~row_is_newer)
         deleted = stands.brings_deletes & ((~stays & ~((rows == 0) & is_before)) | is_odd)
         clear = (clean & newer, clean & ~newer & older, clean & ~newer & same)
-        return cls(*clear, removes[keys.last], deleted, rows > 0)
+        is_live = (rows > 0) & ~(_has_effect(batch, MARKED) & ~is_change)[keys.first]
+        return cls(*clear, removes[keys.last], deleted, is_live)
 
 
 def _is_same(

@@ -31,6 +31,7 @@ from transforms.gold.fold import (
     has_late_version,
     versions_of,
 )
+from transforms.gold.fold_rows import MARKED
 from transforms.gold.folded_rows import FoldedRows, FoldMetrics, folded_schema, show
 from transforms.gold.key_groups import (
     FoldInput,
@@ -74,7 +75,7 @@ def apply_new_changes(
     found = Outcome()
     before = state = ABSENT if stored is None else stored.state
     last = before.last
-    beginning = Beginning(before.effect != "remove")
+    beginning = Beginning(before.is_live)
     for change in distinct(deliveries, found.counts):
         if last is not None:
             if change.log_position == last.log_position and change.event_id != last.event_id:
@@ -156,7 +157,8 @@ _STATE = pa.struct(
     [("effect", pa.string()), ("columns", IMAGE), ("copies", pa.int64()), ("last", _LAST)]
 )
 BASE_ROWS = pa.schema([("key", TEXTS), ("streams", TEXTS), ("state", _STATE)])
-"""One row per key that is present: the columns of ``assets.columns.layers.Base`` that are about the key."""
+"""One row per key that has a row, which ``effect`` may mark as deleted: the columns of ``assets.columns.layers.Base``
+that are about the key."""
 
 _BATCH_ROWS = 10_000
 
@@ -272,7 +274,7 @@ def _count_not_inserted(
     given: FoldInput, key: Key, state: State, metrics: FoldMetrics, *, is_by_update: bool
 ) -> None:
     """Count a key whose row began with an update, or is known in part: it has no reset position then."""
-    if given.updates_find_rows and state.effect != "remove" and (is_by_update or not state.reset):
+    if given.updates_find_rows and state.is_live and (is_by_update or not state.reset):
         metrics.count_never_inserted([key])
 
 
@@ -280,7 +282,7 @@ def _misses_truncate(
     given: FoldInput, state: State, matching: Iterable[RangeDelete], streams: Collection[str | None]
 ) -> bool:
     """Whether a row is there that a truncate of other streams may have removed, too."""
-    if given.crosses or state.effect == "remove" or state.last is None:
+    if given.crosses or not state.is_live or state.last is None:
         return False
     return misses_truncate(matching, streams, state.last.event_at)
 
@@ -329,7 +331,7 @@ class FromHistory(_Folding):
         of_key: list[Version] = []
         if self.given.table.history:
             changes, again = tee(changes)
-        beginning = Beginning(key_group.base.effect != "remove")
+        beginning = Beginning(key_group.base.is_live)
         changes = beginning.seeing(changes)
         state, came_late = refold(task.fold, key_group.stored, changes, key_group.base)
         if self.given.table.history:
@@ -352,7 +354,7 @@ class FromHistory(_Folding):
             # Of keys that came along because they are linked, the first stage has counted the new changes.
             metrics.repeats += one.deliveries.repeats()
             metrics.superseded += one.deliveries.superseded(came_late=came_late)
-        if state.effect != "remove":
+        if state.is_live:
             metrics.in_doubt.update(one.in_doubt)
         matching = task.by_key.matching(key_group.key)
         if _misses_truncate(self.given, state, matching, one.streams):
@@ -361,7 +363,7 @@ class FromHistory(_Folding):
             return
         task.out.put(key_group.key, state, key_group, metrics, full_rebuild=self.given.full_rebuild)
         before = key_group.stored
-        is_new = self.given.full_rebuild or before is None or before.state.effect == "remove"
+        is_new = self.given.full_rebuild or before is None or not before.state.is_live
         is_by_update = is_new and beginning.is_by_update
         _count_not_inserted(self.given, key_group.key, state, metrics, is_by_update=is_by_update)
         for version in of_key:
@@ -413,7 +415,7 @@ def _base_row(one: OrderedChanges, state: State, last: Last) -> dict[str, object
         "key": one.key.key,
         "streams": sorted(stream for stream in one.streams if stream is not None),
         "state": {
-            "effect": state.effect,
+            "effect": MARKED if state.is_deleted else state.effect,
             "columns": [*state.columns.items()],
             "copies": state.copies,
             "last": last._asdict(),

@@ -78,6 +78,7 @@ def discovered_table(feed: Feed, name: str, descriptions: Iterable[Description])
     key = tuple(names.get(column, column) for column in keys[0])
     return Table(
         *(name, key, columns_of, tuple(columns_of)),
+        deletes=feed.deletes if key else "remove",
         spelled=names,
         encoded=frozenset(column for one in longest_first for column in one.encoded),
         before_added=before_added(

@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
@@ -49,8 +50,12 @@ def of_layer(layer: Layer) -> Iterator[str]:
 
 
 def of_gold() -> Iterator[tuple[str, pa.Schema, columns_of_gold.Described]]:
-    """The tables of gold, with Weir's own columns: those of a table without a key are among them."""
-    yield "", folded_rows.rows_schema(_KEYLESS).remove(0), columns_of_gold.ROW_SENTENCES
+    """The tables of gold, with Weir's own columns: among them those of tables without a key, or with marked rows."""
+    yield (
+        "",
+        folded_rows.rows_schema(replace(_KEYLESS, deletes="mark")).remove(0),
+        columns_of_gold.ROW_SENTENCES,
+    )
     yield (
         "__tombstones",
         folded_rows.tombstones_schema(_KEYLESS),

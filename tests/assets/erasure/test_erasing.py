@@ -141,6 +141,18 @@ def test_nothing_of_an_erased_person_is_left_in_any_byte(lake: Lake, folder: Pat
     assert (rows["gold.zoo.people"], rows["gold.zoo.people__history"]) == (1, 3)
 
 
+def test_a_row_that_stays_behind_its_delete_goes_too(lake: Lake, folder: Path) -> None:
+    marking = replace(PEOPLE, deletes="mark")
+    feed = replace(a_feed(folder), tables={"people": marking})
+    lay_all(folder)
+    # She is deleted in the second window, and not yet inserted again.
+    bring(lake, feed, WINDOWS[:2])
+    assert {row["id"]: row["_weir_is_deleted"] for row in gold(lake, feed)}[KEY]
+    assert erased(lake, feed).finished_at is not None
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert names_of(lake, feed) == {"pk-1": "Adele", "pk-9": "Bea"}
+
+
 def test_the_accounts_stay_exact_and_say_how_many_were_erased(lake: Lake, folder: Path) -> None:
     feed = a_feed(folder)
     lay_all(folder)

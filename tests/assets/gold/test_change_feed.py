@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from assets.maintenance import compaction
 from assets.storage.delta_rs import CHANGE_FEED
@@ -17,6 +19,21 @@ from transforms.feed.feed import Feed
 
 def properties(lake: Lake) -> dict[str, str]:
     return lake.table(Layer.GOLD, "zoo", "pets").properties()
+
+
+def test_row_tracking_is_no_change_feed_of_deltas_on_spark(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Once it is one, ``change_feed`` need not write twice (docs/architecture.md)."""
+    path = str(tmp_path / "tracked")
+    tracked = {"delta.enableRowTracking": "true", "delta.enableDeletionVectors": "true"}
+    spark.sql("SELECT 1 AS id, 'Ada' AS name").write.format("delta").options(**tracked).save(path)
+    spark.sql(f"UPDATE delta.`{path}` SET name = 'Eve'")
+    (row,) = spark.sql(f"SELECT _metadata.row_commit_version AS at FROM delta.`{path}`").collect()
+    assert row["at"] == 1
+    reader = spark.read.format("delta").option("readChangeFeed", "true")
+    with pytest.raises(AnalysisException, match="change data"):
+        reader.option("startingVersion", 0).load(path).collect()
 
 
 @pytest.fixture

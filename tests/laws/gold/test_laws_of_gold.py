@@ -6,6 +6,7 @@ shares no code with the product. The seed of a failing history is in its case id
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -20,13 +21,16 @@ from tests.laws.gold.in_memory import GoldTables, Lake
 from tests.laws.model_worlds import Outcome, assert_same, assert_same_at_every_position
 from tests.laws.model_worlds import Version as OfCase
 from tests.laws.oracle.oracle import Event, Key, current, visible
+from tests.laws.oracle.oracle import Table as Shape
 from tests.laws.oracle.values import typed
 from transforms.column_types.registry import column_type
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import (
     BEGAN_BY,
+    DELETED_AT,
     EVENT_AT,
     EVENT_ID,
+    IS_DELETED,
     LOG_POSITION,
     PARTS,
     VALID_FROM,
@@ -54,19 +58,23 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 ) -> None:
     model_format.register(monkeypatch)
     deliveries = 0
-    for start in range(SEED, SEED + HISTORIES, CHUNK):
+    # In every other lake deleted rows stay.
+    chunk = min(CHUNK, -(-HISTORIES // 2))
+    for number, start in enumerate(range(SEED, SEED + HISTORIES, chunk)):
+        count = min(chunk, SEED + HISTORIES - start)
         with uncollected():
-            deliveries += follows(kind, start, min(CHUNK, SEED + HISTORIES - start))
+            deliveries += follows(kind, start, count, keeps_deleted=number % 2 == 1)
     record_property(
         "laws", f"{kind}: {HISTORIES:,} histories from seed {SEED}, {deliveries:,} deliveries"
     )
 
 
-def follows(kind: str, first: int, count: int) -> int:
+def follows(kind: str, first: int, count: int, *, keeps_deleted: bool) -> int:
     """Laws 1 to 8 over the given number of histories, in one lake; returns how many deliveries they had."""
-    lake, cases = drawn(kind, range(first, first + count), length)
+    numbers = range(first, first + count)
+    lake, cases = drawn(kind, numbers, length, keeps_deleted=keeps_deleted)
     tables = lake.feed.tables
-    shapes = {name: model_histories.TABLES[name] for name in tables}
+    shapes = {name: shape_of(table) for name, table in tables.items()}
     order = Random(f"runs {kind} {first}").sample(WINDOWS, len(WINDOWS))
     read: set[str] = set()
     expected: dict[str, Outcome] = {}
@@ -79,7 +87,7 @@ def follows(kind: str, first: int, count: int) -> int:
             # What silver has of a run that ended there may be in gold already, of some keys and not of others.
             if not read.issuperset(lake.silver.windows):
                 continue
-            expected = {name: oracle(cases, name, sorted(read)) for name in shapes}
+            expected = {name: oracle(cases, one, sorted(read)) for name, one in shapes.items()}
         for name in shapes:
             where = f"{name} after {windows}"
             assert_same(found(lake.gold[name]), expected[name], where)
@@ -100,9 +108,12 @@ def follows(kind: str, first: int, count: int) -> int:
 
 
 def drawn(
-    kind: str, numbers: Iterable[int], length: Callable[[int], int]
+    kind: str, numbers: Iterable[int], length: Callable[[int], int], *, keeps_deleted: bool = False
 ) -> tuple[Lake, dict[str, dict[str, list[Event]]]]:
-    """A lake that has these histories in four windows, and each history by itself."""
+    """A lake that has these histories in four windows, and each history by itself.
+
+    ``keeps_deleted``: deleted rows stay in its tables, but for those without a key.
+    """
     cases: dict[str, dict[str, list[Event]]] = {}
     records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
     for seed in numbers:
@@ -113,7 +124,11 @@ def drawn(
             records[WINDOWS[at]] += some
     shapes = [model_histories.TABLES[name] for name in model_histories.KINDS[kind]]
     tables = {
-        one.name: Table(one.name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
+        one.name: Table(
+            *(one.name, one.key, one.columns, tuple(one.columns)),
+            defaults=one.defaults,
+            deletes="mark" if keeps_deleted and one.key else "remove",
+        )
         for one in shapes
     }
     return Lake(Feed(f"laws_{kind}", "model", "/nowhere", tables=tables), records), cases
@@ -161,17 +176,27 @@ def values_of(rows: pa.Table, table: Table) -> list[tuple[object, ...]]:
     return [*zip(*columns, strict=True)]
 
 
-def oracle(cases: dict[str, dict[str, list[Event]]], table: str, windows: list[str]) -> Outcome:
+def shape_of(table: Table) -> Shape:
+    """The table as the oracle knows it."""
+    shape = model_histories.TABLES[table.name]
+    return dataclasses.replace(shape, keeps_deleted=table.marks_deletes)
+
+
+def oracle(cases: dict[str, dict[str, list[Event]]], shape: Shape, windows: list[str]) -> Outcome:
     """What the oracle makes of what these windows brought, case by case."""
-    shape = model_histories.TABLES[table]
     rows: dict[Key, tuple[object, ...]] = {}
     tombstones: dict[Key, tuple[object, ...]] = {}
     for delivered in cases.values():
         counting = visible(delivered, windows)
-        state = current([event for event in counting if event.table == table], shape)
-        for key, row in state.rows.items():
-            values = tuple(row.values[column] for column in shape.columns)
-            rows[key] = (row.copies, *values, row.log_position, row.event_id, row.event_at_ms)
+        state = current([event for event in counting if event.table == shape.name], shape)
+        for of, is_deleted in ((state.rows, False), (state.deleted, True)):
+            for key, row in of.items():
+                values = tuple(row.values[column] for column in shape.columns)
+                mark = (is_deleted, row.event_at_ms if is_deleted else None)
+                rows[key] = (
+                    *(row.copies, *values, row.log_position, row.event_id, row.event_at_ms),
+                    *(mark if shape.keeps_deleted else ()),
+                )
         for key, (log_position, last) in state.tombstones.items():
             tombstones[key] = (log_position, last)
     return rows, tombstones
@@ -182,9 +207,11 @@ def found(tables: GoldTables) -> Outcome:
     stored = tables.stored()
     copies = Counter(stored.keys)
     rows = {
-        key: (copies[key], *values, *stamp)
-        for key, values, stamp in zip(
-            stored.keys, values_of(stored.rows, tables.table), stamps(stored.rows), strict=True
+        key: (copies[key], *values, *stamp, *mark)
+        for key, values, stamp, mark in zip(
+            *(stored.keys, values_of(stored.rows, tables.table), stamps(stored.rows)),
+            marks(stored.rows, tables.table),
+            strict=True,
         )
     }
     stones = {
@@ -193,6 +220,15 @@ def found(tables: GoldTables) -> Outcome:
         if key not in rows
     }
     return rows, stones
+
+
+def marks(rows: pa.Table, table: Table) -> list[tuple[object, ...]]:
+    """Of each row whether and when it was deleted; nothing where deleted rows go."""
+    if not table.marks_deletes:
+        return [()] * rows.num_rows
+    at = rows[DELETED_AT].cast(pa.int64()).to_pylist()
+    pairs = zip(rows[IS_DELETED].to_pylist(), at, strict=True)
+    return [(mark, None if one is None else one // 1000) for mark, one in pairs]
 
 
 def stamps(rows: pa.Table) -> list[tuple[object, ...]]:

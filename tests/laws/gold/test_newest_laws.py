@@ -53,8 +53,10 @@ def test_the_newest_change_decides_what_the_fold_decides(
     monkeypatch.setattr(newest, "HOT", HOT)
     decided = folded = 0
     end = SEED + compared(HISTORIES)
-    for first in range(SEED, end, CHUNK):
-        lake, _ = drawn(kind, range(first, min(first + CHUNK, end)), lambda seed: 2 + seed % 9)
+    chunk = min(CHUNK, -(-compared(HISTORIES) // 2))
+    for number, first in enumerate(range(SEED, end, chunk)):
+        numbers, keeps = range(first, min(first + chunk, end)), number % 2 == 1
+        lake, _ = drawn(kind, numbers, lambda seed: 2 + seed % 9, keeps_deleted=keeps)
         order = Random(f"{kind} {first}").sample(WINDOWS, len(WINDOWS))
         for at in range(len(order)):
             windows = order[max(0, at - 1) : at + 1]
@@ -82,11 +84,14 @@ KEYS_OF_A_TASK, MOST_TASKS = 25, 500
 
 
 def test_positions_of_any_length_are_compared_as_the_fold_compares_them() -> None:
-    table = Table("any", ("id",), {"id": "string", "name": "string"}, ("id", "name"))
+    plain = Table("any", ("id",), {"id": "string", "name": "string"}, ("id", "name"))
     decided = 0
     for seed in range(SEED, SEED + min(MOST_TASKS, compared(HISTORIES))):
+        table = replace(plain, deletes="mark" if seed % 2 else "remove")
         rng = Random(f"lengths {seed}")
-        rows = InProcess().together(of_cells([*drawn_rows(rng)]), None)
+        rows = InProcess().together(
+            of_cells([*drawn_rows(rng, keeps_deleted=table.marks_deletes)]), None
+        )
         given = FoldInput(table, by_newest=True, updates_find_rows=True)
         by_columns, by_fold = (
             result(OntoGold(replace(given, by_newest=one)), rows, rng.choice((2, 7, 1000)))
@@ -97,7 +102,7 @@ def test_positions_of_any_length_are_compared_as_the_fold_compares_them() -> Non
     assert decided > compared(HISTORIES)
 
 
-def drawn_rows(rng: Random) -> Iterator[dict[str, Any]]:
+def drawn_rows(rng: Random, *, keeps_deleted: bool) -> Iterator[dict[str, Any]]:
     """What gold has of some keys, and their changes, at positions of one to three numbers."""
     for number in range(KEYS_OF_A_TASK):
         key, lengths = [f"key {number}"], rng.choice([(3,), (2, 3), (1, 2, 3)])
@@ -106,7 +111,9 @@ def drawn_rows(rng: Random) -> Iterator[dict[str, Any]]:
                 at, event_id, _ = drawn_position(rng, lengths)
                 older = [one for one in (at, at[:-1], [0], [0, 1]) if one and one <= at]
                 reset = rng.choice([[], at, at, rng.choice(older)])
+                mark = "remove" if what == GOLD and keeps_deleted and rng.random() < 0.5 else None
                 yield {
+                    "effect": mark,
                     **{"what": what, "key": key, "log_position": at, "event_id": event_id},
                     **{"reset": reset, "event_at": rng.choice((None, 1, 2))},
                 }

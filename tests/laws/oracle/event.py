@@ -18,6 +18,7 @@ class Table:
     key: tuple[str, ...]  # empty: a multiset
     columns: dict[str, str]
     defaults: dict[str, str] = field(default_factory=dict)
+    keeps_deleted: bool = False  # deleted rows stay, as they were
 
     @property
     def key_columns(self) -> tuple[str, ...]:

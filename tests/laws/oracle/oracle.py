@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from tests.laws.oracle.event import Event, Image, Key, LogPosition, Table, Transaction, event_id
@@ -67,10 +67,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Every key that was ever seen stands in exactly one of the two."""
+    """Every key that was ever seen stands in exactly one of the three.
+
+    A key of a table that keeps deleted rows is never in ``tombstones`` but in ``deleted``: the row that the delete took
+    away, with the delete as its last change; the key alone where there never was one.
+    """
 
     rows: dict[Key, Row]
     tombstones: dict[Key, tuple[LogPosition, str]]
+    deleted: dict[Key, Row] = field(default_factory=dict)
 
 
 def effect_of(event: Event) -> str:
@@ -177,13 +182,28 @@ def current(events: Iterable[Event], table: Table) -> State:
             stamp = (change.event.log_position, change.event_id)
             state.rows.pop(key, None)
             state.tombstones.pop(key, None)
+            gone = state.deleted.pop(key, None)
             if copies:
                 values = values_after(change, row, left.get(change.event_id), table)
                 values |= typed_image(dict(zip(table.key_columns, key, strict=True)), table)
                 state.rows[key] = Row(values, *stamp, change.event.event_at_ms, copies)
+            elif table.keeps_deleted:
+                kept = row or gone or Row(key_alone(key, table), *stamp, None)
+                state.deleted[key] = replace(
+                    kept,
+                    log_position=stamp[0],
+                    event_id=stamp[1],
+                    event_at_ms=change.event.event_at_ms,
+                )
             else:
                 state.tombstones[key] = stamp
     return state
+
+
+def key_alone(key: Key, table: Table) -> Values:
+    """A row of which nothing is known but its key."""
+    of_key = typed_image(dict(zip(table.key_columns, key, strict=True)), table)
+    return dict[str, object].fromkeys(table.columns) | of_key
 
 
 def steps(

@@ -25,7 +25,7 @@ FOUND = Status(
     warnings={},
     waiting_tables={},
     open=(),
-    gold=(GoldSize("orders", 12, 3, "2026-11-20T03:04:05Z"),),
+    gold=(GoldSize("orders", 12, 2, 3, "2026-11-20T03:04:05Z"),),
     stopped=(),
 )
 MIDNIGHT = datetime(2026, 11, 19, tzinfo=UTC)
@@ -62,7 +62,10 @@ def test_json_has_every_part_under_its_name() -> None:
     assert found["feed"] == "shop"
     assert found["outcomes"] == FOUND.outcomes
     assert found["gold"] == [
-        {"name": "orders", "rows": 12, "tombstones": 3, "newest": "2026-11-20T03:04:05Z"}
+        {
+            **{"name": "orders", "rows": 12, "marked": 2, "tombstones": 3},
+            "newest": "2026-11-20T03:04:05Z",
+        }
     ]
     assert found["open"][0]["id"] == "7"  # type: ignore[index]
     nothing = status.as_json(FEED, None)

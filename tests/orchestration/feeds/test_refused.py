@@ -53,8 +53,8 @@ def test_a_fault_names_its_key(
         (
             "tables: {region: {key: [id], colums: {id: int}}}\n",
             "line 3, column 30: tables.region.colums: is not a known key; did you mean columns. Known: key, columns,"
-            " encoded, out_of_range, cdc_columns, csv, path, history, change_feed, snapshots, unavailable_value,"
-            " document, was, renamed, since, mask, schema_changes, description, descriptions.",
+            " encoded, out_of_range, cdc_columns, csv, path, history, change_feed, deletes, snapshots,"
+            " unavailable_value, document, was, renamed, since, mask, schema_changes, description, descriptions.",
         ),
         (
             "tables:\n  region:\n    key: [id]\n",
