@@ -968,7 +968,8 @@ def groups_of(numbers: Numbers) -> RowGroups:
     """The row groups that hold the rows with these numbers."""
 
     def among(_: pq.FileMetaData, ends: Sequence[int]) -> Iterable[int]:
-        return np.unique(np.searchsorted(ends, numbers, "right")).tolist()
+        groups: list[int] = np.unique(np.searchsorted(ends, numbers, "right")).tolist()
+        return groups
 
     return among
 
