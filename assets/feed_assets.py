@@ -19,7 +19,7 @@ from transforms.feed.names import TOMBSTONES, asset_name, gold_name
 from transforms.feed.windows import TIME_FORMATS, first_of
 from transforms.silver.accounting import COUNTS
 
-MAINTENANCE: Final = frozenset({"progress", "offsets", "compaction", "reconcile", "report"})
+MAINTENANCE: Final = frozenset({"progress", "offsets", "cuts", "compaction", "reconcile", "report"})
 """The first parts of the keys of what Weir keeps for itself: not what a person means by "Materialize all"."""
 
 
@@ -152,6 +152,12 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "progress": {
         "windows": "How many windows the run finished.",
         "objects": "How many objects or records they hold.",
+    },
+    "cuts": {
+        "position": "Up to where in the source all gold tables of the feed are whole.",
+        "exact_tables": "How many tables have nothing beyond it.",
+        "held_by": "What keeps the position from being newer.",
+        "late_events": "How many new events stand at or below a position that was recorded before.",
     },
     "report": {
         "seconds": _STEP["seconds"],

@@ -111,6 +111,7 @@ Guessed, as no undisturbed run of them was measured: those of ``tests/cluster``,
 NUMBERED: Final[Mapping[str, int]] = {
     "tests/faults/test_kills.py": 169,
     "tests/laws/events/test_laws_of_events.py": 67,
+    "tests/laws/cuts": 150,
     "tests/laws/gold": 450,
     "tests/laws/snapshots": 240,
     # The cases of its test in this process.
@@ -134,6 +135,7 @@ SLOW: Final = frozenset(
         "tests/orchestration/cli/test_decisions.py",
         "tests/orchestration/cli/test_hostile_drops.py",
         # Histories that are drawn in numbers of their own, or run whole windows.
+        "tests/laws/cuts",
         "tests/transforms/formats/test_golden.py::test_the_changes_of_a_drop_fold_to_the_state_that_is_expected",
         "tests/assets/silver/test_resets.py::test_each_format_tells_a_reset_and_nothing_else",
         "tests/assets/silver/test_resets.py::test_offsets_that_begin_again_are_told",

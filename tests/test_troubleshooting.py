@@ -33,6 +33,7 @@ WORDS = {
     "WindowOutOfRange": "it has not begun yet",
     "WindowSizeChanged": "bronze was read by the",
     "QueryRefused": "Tables: bronze.<feed>",
+    "CutRefused": "no cut answers",
     "UnknownKey": "has no gold table",
     "DecisionRefused": "a decision of `weir epoch`, `weir release` or `weir quarantine` is refused",
     "CompactionRefused": "was not compacted",

@@ -217,6 +217,14 @@ class QueryRefused(WeirError):
         super().__init__(f"{what}: {fault}. Tables: {', '.join(known) or forms}.")
 
 
+class CutRefused(WeirError):
+    """A question about a position of the source that no recorded cut answers."""
+
+    def __init__(self, feed: str, fault: str) -> None:
+        self.fault = fault
+        super().__init__(f"feed {feed}: no cut answers: {fault}." if feed else f"{fault}.")
+
+
 class UnknownKey(WeirError):
     """A command asks for a row by a table or a key that does not exist: the message says which do."""
 

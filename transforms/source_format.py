@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from transforms.cuts.log_spelling import SourceLog
 from transforms.event import Event, EventWarning, Pending
 from transforms.feed.feed import Feed, Table
 from transforms.onboarding.proposal import Propose, Recognise
@@ -120,6 +121,10 @@ class SourceFormat:
     - ``arrives_by``: for a format whose events have no times: the column that says which changes its source sends in
       their order; positions that begin again then show by the order in which they came.
 
+    - ``log_of``: for a format whose sources may write one log for all tables, and say where transactions end: the log
+      that a record of a topic comes from; None where the record does not say, or its source has several. Only such
+      feeds have cuts (docs/cuts.md).
+
     What a user should know:
 
     - ``warnings``: what the format may notice in events that it takes all the same.
@@ -160,6 +165,7 @@ class SourceFormat:
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
     arrives_by: str | None = None
+    log_of: Callable[[Feed], Callable[[BronzeRecord], SourceLog | None]] | None = None
     fields: tuple[str, ...] = ()
     recognise: Recognise | None = None
     propose: Propose | None = None

@@ -419,3 +419,16 @@ class Erasures(Columns):
     step: Text = "What is done: `planned`, the name of a table, `pages` or `finished`."
     done_at: Moment = "When it was done (UTC)."
     meaning: Text = "What was found or done, as JSON; keys stand in it as keyed hashes."
+
+
+class Cuts(Columns):
+    """One row per cut: a position of the source up to which all tables of the feed are whole (docs/cuts.md)."""
+
+    cut: Text = "The position as its source writes it."
+    log_position: Numbers = "The newest change in it."
+    recorded_at: Moment = "When it was recorded first (UTC)."
+    seen_at: Moment = "When a run last found it to be the newest (UTC)."
+    tables: Text = "The gold tables at that time, with their versions, as JSON."
+    state: Text = "What the next run goes on from, as JSON."
+    late_events: Number = "How many events at or below it came after it was recorded."
+    broken_by: Text = "Why it can no longer be asked for; else null."

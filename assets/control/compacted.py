@@ -38,10 +38,13 @@ def compaction_watermarks(lake: Lake, feed: Feed) -> dict[str, CompactionWaterma
 
 def compaction_watermark_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     """The stored facts of each gold table's watermark (``layers.Base``), by the table's name."""
+    return facts_in(lake.in_process_table(Layer.BASE, feed.name))
+
+
+def facts_in(base: InProcessTable) -> dict[str, dict[str, Any]]:
+    """``compaction_watermark_facts`` of the table of base rows."""
     found = {}
-    for rows in lake.in_process_table(Layer.BASE, feed.name).each(
-        ["table", "compaction_watermark"]
-    ):
+    for rows in base.each(["table", "compaction_watermark"]):
         for row in rows.filter(pc.is_valid(rows["compaction_watermark"])).to_pylist():
             found[row["table"]] = row["compaction_watermark"]
     return found

@@ -150,6 +150,10 @@ class TableFold(Generic[Frame]):
         """Fold all changes of the table, whatever gold has."""
         return self._split(*self._from_history(self.given(full_rebuild=True), None, 0))
 
+    def of_keys(self, asked: Frame, count: int) -> Folded[Frame]:
+        """Fold all changes of some keys (``key``, at most ``count`` of them), and of those linked with them."""
+        return self._split(*self._from_history(self.given(full_rebuild=True), asked, count))
+
     def _split(self, rows: Frame, metrics: FoldMetrics) -> Folded[Frame]:
         changed, versions = (self.executor.where(rows, KIND, one) for one in (CHANGED, VERSION))
         return Folded(changed, versions, metrics)

@@ -29,6 +29,7 @@ from assets.landing.kafka_offsets import Partition, Range, ReadUpTo, window_of
 from assets.wording import counted
 from transforms.errors import LandingAway, OffsetsLost, UnreadableLanding
 from transforms.feed.feed import Feed
+from transforms.feed.topics import is_of_transactions
 
 PREFIX = "WEIR_KAFKA_"
 PATIENCE = 15.0
@@ -285,13 +286,19 @@ def look_at_topics(feed: Feed) -> list[Partition]:
             (newest, IsolationLevel.READ_COMMITTED),
         )
     )
+
+    def end_of(place: TopicPartition) -> int:
+        # A transaction whose end is read has all of its changes behind it: so the ends are asked before all else.
+        last: int = end[place].offset
+        return min(last, written[place].offset) if is_of_transactions(place.topic) else last
+
     return [
         Partition(
             place.topic,
             str(known[place.topic].topic_id),
             place.partition,
             earliest[place].offset,
-            end[place].offset,
+            end_of(place),
             written[place].offset,
         )
         for place in places

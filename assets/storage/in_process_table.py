@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import time
@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake import Schema as DeltaSchema
+from deltalake.exceptions import DeltaError
 from deltalake.fs import DeltaStorageHandler
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
@@ -132,6 +133,23 @@ class InProcessTable:
     def now(self) -> Self:
         """The same table as it is now, with what others have committed since this one was opened."""
         return self.at(self.name, self.path, self.warehouse, self.columns)
+
+    def as_of(self, version: int) -> Self:
+        """The same table as it was at a version, for reading; -1 is from before it was written.
+
+        Raises:
+            FileNotFoundError: it has no such version, or not any more.
+        """
+        if version < 0:
+            return replace(self, table=None)
+        options = delta_rs.options(self.warehouse)
+        try:
+            past = DeltaTable(
+                delta_rs.address(self.path), version=version, storage_options=options or None
+            )
+        except DeltaError as fault:
+            raise FileNotFoundError(f"{self.name}: version {version}") from fault
+        return replace(self, table=past)
 
     # What its log says.
 

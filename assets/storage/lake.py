@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final, Protocol
@@ -66,6 +66,8 @@ class Layer(StrEnum):
     """Which keys were erased, and the steps of it that are done."""
     DRIFT = "drift"
     """What a stream had that the feed file did not declare, when a run first met it."""
+    CUTS = "cuts"
+    """Positions of the source up to which all tables of the feed are whole."""
 
 
 COLUMNS: Final[Mapping[Layer, type[Columns]]] = {
@@ -86,6 +88,7 @@ COLUMNS: Final[Mapping[Layer, type[Columns]]] = {
     Layer.RUNS: layers.Runs,
     Layer.ERASURES: layers.Erasures,
     Layer.DRIFT: layers.Drift,
+    Layer.CUTS: layers.Cuts,
 }
 """The columns of each table but gold's, which a feed declares."""
 
@@ -120,6 +123,7 @@ class Lake:
     ``largest_object``, ``largest_record``: in bytes; a larger one is quarantined. ``most_tables``: how many
     gold tables are made of a feed that only its stream describes. ``lease_seconds``: how long a lease on a table of an
     object store lasts unless it is renewed. ``executor``, ``in_process_memory``: see ``executors.choice``.
+    ``versions``: tables that are read as they were at a version, by their paths.
     """
 
     warehouse: str
@@ -130,6 +134,7 @@ class Lake:
     lease_seconds: int = LEASE_SECONDS
     executor: str = choice.AUTO
     in_process_memory: int = choice.MEMORY
+    versions: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def spark(self) -> SparkSession:
@@ -165,7 +170,12 @@ class Lake:
 
     def table(self, layer: Layer, feed: str, table: str | None = None) -> SparkTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``, for Spark to read and write; it need not exist yet."""
-        return SparkTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
+        path = self.path(layer, feed, table)
+        return SparkTable(lambda: self.spark, path, self.warehouse, self.versions.get(path))
+
+    def at_versions(self, versions: Mapping[str, int]) -> Lake:
+        """The same warehouse with some tables, by their paths, as they were at a version; for reading only."""
+        return replace(self, versions=versions)
 
     def path(self, layer: Layer, feed: str, table: str | None = None) -> str:
         """Where that table is, or will be.
@@ -184,4 +194,7 @@ class Lake:
         name = ".".join([layer, feed] + ([table] if table else []))
         own = COLUMNS.get(layer)
         columns = None if own is None else own.schema
-        return InProcessTable.at(name, self.path(layer, feed, table), self.warehouse, columns)
+        path = self.path(layer, feed, table)
+        found = InProcessTable.at(name, path, self.warehouse, columns)
+        version = self.versions.get(path)
+        return found if version in (None, found.version) else found.as_of(version)

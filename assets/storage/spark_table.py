@@ -34,11 +34,15 @@ PLACE = ("_weir_file", "_weir_row")
 
 @dataclass(frozen=True, slots=True)
 class SparkTable:
-    """One Delta table by its path: it need not exist yet. ``session`` is asked for once Spark has something to do."""
+    """One Delta table by its path: it need not exist yet. ``session`` is asked for once Spark has something to do.
+
+    ``as_of``: the version that is read; None for the newest.
+    """
 
     session: Callable[[], SparkSession]
     path: str
     warehouse: str = ""
+    as_of: int | None = None
 
     @property
     def spark(self) -> SparkSession:
@@ -54,8 +58,11 @@ class SparkTable:
         return self.log().exists
 
     def read(self) -> DataFrame:
-        """The table as it is now."""
-        return self.spark.read.format("delta").load(self.path)
+        """The table as it is now, or as it was at its version."""
+        reader = self.spark.read.format("delta")
+        if self.as_of is not None:
+            reader = reader.option("versionAsOf", self.as_of)
+        return reader.load(self.path)
 
     def schema(self) -> StructType:
         """The table's columns and their types, by its own log; none where there is no table."""

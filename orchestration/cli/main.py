@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "run": "Bring what is new in the landing to bronze, silver and gold.",
     "query": "Query the tables with Spark SQL.",
     "compact": "Fold old history into base rows, and compact small files.",
+    "cut": "Say up to where in the source all tables are whole.",
     "explain": "Say why a row is as it is: the events of its key, in order.",
     "verify": "Prove gold: make it again from bronze, and compare every row.",
     "reconcile": "Compare gold with the live source, row by row.",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
+from assets.storage import stored_text
 from orchestration.cli import session
 from orchestration.cli.options import Place, in_place
 from orchestration.console import put, say, waiting
-from orchestration.observability import stored_text
 from orchestration.observability.report import html_page
 
 

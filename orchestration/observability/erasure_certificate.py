@@ -10,8 +10,8 @@ from typing import Any, Final
 from assets.erasure import record
 from assets.erasure.certificate import certificate
 from assets.erasure.steps import listed
+from assets.storage import stored_text
 from assets.storage.lake import Lake
-from orchestration.observability import stored_text
 from orchestration.observability.report.html_page import STYLE
 from transforms.feed.feed import Feed
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from assets.reconcile.compare import Reconciled
 from assets.reconcile.words import explain_line, in_numbers, state_of
 from assets.storage.lake import Lake
-from orchestration.observability.stored_text import read_text, store_text
+from assets.storage.stored_text import read_text, store_text
 from transforms.feed.feed import Feed
 
 FOLDER: Final = "_reconcile"

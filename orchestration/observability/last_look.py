@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from assets.storage.lake import Lake
 from assets.storage.locks import in_turn
-from orchestration.observability.stored_text import read_text, store_text
+from assets.storage.stored_text import read_text, store_text
 from transforms.feed.feed import Feed
 from transforms.source_health import LookFigures, SourceFacts, look_figures
 

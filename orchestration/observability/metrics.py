@@ -20,8 +20,8 @@ from assets.control import run_history
 from assets.control.run_history import EndedRun, TableSize
 from assets.quality.checks import fails_run
 from assets.storage.lake import Lake, Layer
+from assets.storage.stored_text import store_text
 from orchestration.observability.run_tags import windows_of_run
-from orchestration.observability.stored_text import store_text
 from transforms.addresses import has_credentials
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window

@@ -9,10 +9,10 @@ import dagster as dg
 
 from assets.source import checks, health
 from assets.storage.lake import Lake
+from assets.storage.stored_text import store_text
 from orchestration.observability import last_look
 from orchestration.observability.metrics import FOLDER, OPEN_METRICS, Family, in_open_metrics
 from orchestration.observability.report import html_page
-from orchestration.observability.stored_text import store_text
 from transforms.addresses import has_credentials
 from transforms.errors import TableBusy
 from transforms.feed.feed import Feed

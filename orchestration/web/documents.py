@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from assets.quality.data_docs import DATA_DOCS, QualityFolder, build_pages_of
+from assets.storage import stored_text
 from orchestration.feeds.load import feed_files, load_feed
-from orchestration.observability import stored_text
 from orchestration.observability.report import html_page
 from orchestration.resources import Deployment, lake_of
 

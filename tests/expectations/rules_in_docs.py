@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from expectations import bronze, gold, silver, source, tigergraph
+from expectations import bronze, cuts, gold, silver, source, tigergraph
 from expectations.rule import Rule
 from transforms.formats import FORMATS
 
@@ -34,6 +34,7 @@ def table() -> str:
             for rule, formats in own.items()
         ),
         *_lines("each gold table", gold.RULES),
+        *_lines("the cuts, of `debezium` with a topic of transactions", cuts.RULES),
         *_lines("the graph, of `tigergraph`", tigergraph.RULES),
     ]
     return "\n".join(["| check | of | severity | says |", "|---|---|---|---|", *lines])

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 import pyarrow as pa
@@ -26,6 +26,9 @@ from orchestration.cli.sql.question import Question, names_in, path_of
 from orchestration.cli.sql.translation import Asked, Rows, Scan, Scope, Translation
 from orchestration.cli.sql.values import AT, LOCAL, LeftToSpark
 
+if TYPE_CHECKING:
+    from orchestration.cli.sql.as_of import Past
+
 _SETTINGS: Final[Mapping[str, str | bool]] = {
     "enable_external_access": False,
     "python_enable_replacements": False,
@@ -37,8 +40,30 @@ _MOST_BYTES: Final = 512 << 20
 """An answer is printed from memory once it is whole: one with more bytes is left to Spark, which prints it in parts."""
 
 
-def answered(lake: Lake, question: Question) -> pa.Table | None:
-    """The rows that the statement gives; None where Spark has to answer it.
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Rows that stand in a table's place."""
+
+    rows: pa.Table
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.rows.schema
+
+    @property
+    def size(self) -> int:
+        return int(self.rows.nbytes)
+
+    @property
+    def stored_rows(self) -> int:
+        return int(self.rows.num_rows)
+
+    def read(self, columns: pa.Schema) -> pa.Table:
+        return delta_rs.conformed(self.rows, columns)
+
+
+def answered(lake: Lake, question: Question, past: Past | None = None) -> pa.Table | None:
+    """The rows that the statement gives; None where Spark has to answer it. ``past``: its tables as they were.
 
     Raises:
         QueryRefused: it names a table that is not there.
@@ -50,17 +75,18 @@ def answered(lake: Lake, question: Question) -> pa.Table | None:
         # sqlglot has other escapes in texts than Spark.
         return None
     try:
-        return _answered(lake, question.statement)
+        return _answered(lake, question.statement, past)
     except (LeftToSpark, duckdb.Error, FileNotFoundError, pa.ArrowInvalid):
         # Where it is wrong, it is Spark's words that people know.
         return None
 
 
-def _answered(lake: Lake, statement: exp.Expr) -> pa.Table:
-    tables: dict[Asked, InProcessTable] = {}
+def _answered(lake: Lake, statement: exp.Expr, past: Past | None) -> pa.Table:
+    tables: dict[Asked, InProcessTable | _Given] = {}
 
     def schema_of(asked: Asked) -> pa.Schema:
-        tables[asked] = _opened(lake, asked)
+        there = _opened(lake, asked) if past is None else _Given(past.rows[asked.name])
+        tables[asked] = there
         return pa.schema([one for one in tables[asked].schema if _is_offered(one.type)])
 
     translation = Translation(schema_of, _mentioned(statement))
@@ -135,7 +161,7 @@ def _version_at(table: InProcessTable, time: datetime) -> int:
     return found
 
 
-def _read(table: InProcessTable, scan: Scan) -> pa.Table:
+def _read(table: InProcessTable | _Given, scan: Scan) -> pa.Table:
     """The rows of a table, in which no column has the name that it has in the table."""
     rows = table.read(scan.columns)
     for at, one in enumerate(scan.columns):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from py4j.java_gateway import JavaObject, is_instance_of
 from py4j.protocol import Py4JJavaError
@@ -25,6 +25,9 @@ from assets.storage.lake import Lake
 from orchestration.cli.sql.answers import QueryAnswer, refuse_repeated
 from orchestration.cli.sql.question import ALLOWED, Question, names_in, path_of, renamed, views_of
 from transforms.errors import QueryRefused
+
+if TYPE_CHECKING:
+    from orchestration.cli.sql.as_of import Past
 
 # Why not what sqlglot has parsed is looked through and handed to Spark: it would be another question now and then.
 # sqlglot 30.30 reads 'it''s' as its, where Spark 4.2 reads it's. So Spark gets the statement as it was typed, with the
@@ -234,8 +237,10 @@ def _texts(names: JavaObject) -> list[str]:
     return [names.apply(at) for at in range(names.size())]
 
 
-def answered(lake: Lake, question: Question) -> DataFrame:
+def answered(lake: Lake, question: Question, past: Past | None = None) -> DataFrame:
     """The rows of one statement that reads, in which Weir's tables have their Weir names; nothing is computed yet.
+
+    ``past``: the tables as they were at a cut.
 
     Raises:
         QueryRefused: It is no such statement, does more than to read Weir's tables, or Spark does not understand it.
@@ -257,7 +262,12 @@ def answered(lake: Lake, question: Question) -> DataFrame:
     try:
         check_allowed(lake.spark, sql, prepared, tables)
         for name, view in views.items():
-            lake.spark.read.format("delta").load(paths[name]).createOrReplaceTempView(quoted(view))
+            rows = (
+                lake.spark.read.format("delta").load(paths[name])
+                if past is None
+                else past.tables[name].by_spark()
+            )
+            rows.createOrReplaceTempView(quoted(view))
         return lake.spark.sql(prepared)
     except PySparkException as fault:
         raise refusal(sql, fault) from fault

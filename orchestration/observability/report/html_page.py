@@ -17,11 +17,11 @@ from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, WindowFacts, seconds_to_gold
 from assets.storage.lake import Lake
 from assets.storage.locks import in_turn
+from assets.storage.stored_text import HTML, store_text
 from assets.wording import counted
 from orchestration.observability.last_comparison import Comparison, last_comparison
 from orchestration.observability.last_look import last_look, looks
 from orchestration.observability.report.svg_plots import Plot, svg_of, whole
-from orchestration.observability.stored_text import HTML, store_text
 from transforms.addresses import without_credentials
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
+from assets.storage import stored_text
 from assets.storage.lake import Lake
-from orchestration.observability import stored_text
 from orchestration.observability.report import html_page
 from transforms.feed.feed import Feed
 

@@ -17,6 +17,7 @@ Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 from __future__ import annotations
 
 from transforms.families.connect import envelopes, wire
+from transforms.feed.topics import has_transactions
 from transforms.formats.debezium.cells import EXPIRES
 from transforms.formats.debezium.decode import (
     BLOCKING_WITHOUT_KEY,
@@ -27,11 +28,12 @@ from transforms.formats.debezium.decode import (
     TEXTS_FOR_BYTES,
     UNAVAILABLE,
     decoder,
+    log_of,
     propose,
     recognise,
     shapes,
 )
-from transforms.source_format import AVRO_FILES, JSON_FILES, SourceFormat
+from transforms.source_format import AVRO_FILES, JSON_FILES, ExtraAsset, SourceFormat
 
 FORMAT = SourceFormat(
     name="debezium",
@@ -50,6 +52,15 @@ FORMAT = SourceFormat(
     may_be_unwrapped=True,
     has_documents=True,
     reads_kafka=True,
+    log_of=log_of,
+    extra_assets=(
+        ExtraAsset(
+            "cuts",
+            "cuts.asset",
+            is_needed=lambda feed: feed.reads_topics and has_transactions(feed.landing),
+            follows_progress=True,
+        ),
+    ),
     fields=("op", "source", "before", "after", "ts_ms"),
     recognise=recognise,
     propose=propose,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from transforms.cuts.log_spelling import SourceLog, has_one_order
 from transforms.event import Event, EventWarning, SnapshotRow, Transaction
 from transforms.families.connect import events, wire
 from transforms.families.connect.envelopes import TOMBSTONE, Envelope, EnvelopeReader, Vocabulary
@@ -17,6 +18,7 @@ from transforms.families.connect.shapes import EnvelopeShapes, Told
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
+from transforms.feed.topics import has_transactions
 from transforms.formats.debezium.cells import EXPIRES, may_be_in_cells, scope_of, unwrap_cells
 from transforms.formats.debezium.documents import Documents
 from transforms.formats.debezium.log_positions import (
@@ -140,8 +142,7 @@ def waits_for_transactions(feed: Feed) -> bool:
     """
     if not feed.reads_topics:
         return True
-    topics = feed.landing.partition("://")[2].partition("/")[2].split(",")
-    return any(topic.strip().endswith("transaction") for topic in topics)
+    return has_transactions(feed.landing)
 
 
 def mark_of(envelope: Envelope) -> str | None:
@@ -379,6 +380,23 @@ def _of_bare_rows(envelope: Envelope, standing: Standing) -> Iterator[str]:
             yield BLOCKING_WITHOUT_KEY.word
     elif envelope.operation in ("insert", "update", "delete") and not standing.has_point:
         yield COUNTED_BY_OFFSET.word
+
+
+def log_of(feed: Feed) -> Callable[[BronzeRecord], SourceLog | None]:
+    """The log that a change was read from; None of other records, and of connectors that read several logs."""
+    reader = _reader(feed)
+
+    def of_record(record: BronzeRecord) -> SourceLog | None:
+        envelope = reader.read(record)
+        connector = (envelope.source.text("connector") or "").lower()
+        if envelope.operation is None or not has_one_order(connector):
+            return None
+        return SourceLog(connector, _LOG_FILE.sub("", envelope.source.text("file") or ""))
+
+    return of_record
+
+
+_LOG_FILE: Final = re.compile(r"[0-9]+$", re.ASCII)
 
 
 # Which records are Debezium's, and what a feed of them should declare.

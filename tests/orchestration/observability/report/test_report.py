@@ -19,10 +19,10 @@ from assets.control.decisions import Signature
 from assets.control.run_history import EndedRun, TableSize
 from assets.maintenance import repair
 from assets.quarantine.records import quarantine_of
+from assets.storage import stored_text
 from assets.storage.lake import Lake, Layer
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
-from orchestration.observability import stored_text
 from orchestration.observability.report import html_page
 from orchestration.observability.report.html_page import page_of
 from orchestration.resources import lake_of

@@ -1,0 +1,324 @@
+"""``weir cut`` and ``weir query --at``: which cut answers, in whose words, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from pyspark.sql import SparkSession
+
+from assets.control import progress
+from assets.cuts import asset, manifest, record
+from assets.gold import apply
+from assets.silver import derive
+from assets.storage.lake import Lake, Layer
+from orchestration.cli import session
+from orchestration.cli.sql import as_of, question
+from orchestration.resources import lake_of
+from tests.support.bank_log import FIRST, TRANSACTIONS, Topics, Transfer, Write, feed_of, records
+from tests.support.commands_here import weir
+from transforms.errors import CutRefused
+from transforms.feed.feed import Feed
+
+FEED = """\
+format: debezium
+landing: {landing}
+tables:
+  checking: {{key: [id], columns: {{id: int, cents: bigint}}}}
+  savings: {{key: [id], columns: {{id: int, cents: bigint}}}}
+"""
+
+OPENED = Transfer(
+    501,
+    (
+        Write("checking", 1, None, 70, 0x16B3700, 0x16B3700),
+        Write("savings", 1, None, 30, 0x16B3748, 0x16B3748),
+    ),
+    0x16B3780,
+    0x16B3600,
+)
+MOVED = Transfer(
+    502,
+    (
+        Write("checking", 1, 70, 50, 0x16B3800, 0x16B3800),
+        Write("savings", 1, 30, 50, 0x16B3848, 0x16B3848),
+    ),
+    0x16B3880,
+    0x16B3780,
+)
+CLOSED = Transfer(
+    503,
+    (
+        Write("checking", 1, 50, None, 0x16B3900, 0x16B3900),
+        Write("savings", 1, 50, 100, 0x16B3948, 0x16B3948),
+    ),
+    0x16B3980,
+    0x16B3880,
+)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return lake_of(str(tmp_path / "warehouse"))
+
+
+@pytest.fixture
+def feed(tmp_path: Path, lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    declared = feed_of()
+    folder = tmp_path / "feeds"
+    folder.mkdir()
+    (folder / "bank.yaml").write_text(FEED.format(landing=declared.landing))
+    monkeypatch.setenv("WEIR_FEEDS", str(folder))
+    monkeypatch.setenv("WEIR_WAREHOUSE", lake.warehouse)
+    # The session of all tests stands for the one that a command starts.
+    monkeypatch.setattr(session, "reached", lambda *_, **__: lake)
+    monkeypatch.setattr(session, "start", lambda _: None)
+    return declared
+
+
+def bring(lake: Lake, feed: Feed, topics: Topics) -> record.Recorded:
+    """A run over all that lies in the topics."""
+    windows = sorted(
+        topics.land(lake, feed, {name: len(some) for name, some in topics.written.items()})
+    )
+    derive.derive(lake, feed, windows)
+    apply.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    progress.finish(lake, feed, windows)
+    return record.record(lake, feed)
+
+
+def send(topics: Topics, *transfers: Transfer, hours: int = 0) -> None:
+    for one in transfers:
+        for sent in records(one, FIRST + timedelta(hours=hours)):
+            topics.send(sent)
+
+
+SUM = (
+    "SELECT sum(cents) AS cents FROM"
+    " (SELECT cents FROM gold.bank.checking UNION ALL SELECT cents FROM gold.bank.savings)"
+)
+
+
+EACH = (
+    "SELECT 'checking' AS of, * FROM gold.bank.checking"
+    " UNION ALL SELECT 'savings', * FROM gold.bank.savings"
+)
+
+
+def asked(
+    capfd: pytest.CaptureFixture[str], sql: str, *options: str
+) -> tuple[list[dict[str, object]], str]:
+    """The rows that a query prints, and what it says beside them."""
+    assert weir("query", sql, "--format", "jsonl", *options) == 0
+    printed = capfd.readouterr()
+    return [json.loads(line) for line in printed.out.splitlines()], printed.err
+
+
+def test_duckdb_answers_as_of_a_cut_and_says_which(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topics = Topics()
+    send(topics, OPENED)
+    assert bring(lake, feed, topics).held_by == ()
+    send(topics, MOVED)
+    assert bring(lake, feed, topics).held_by == ()
+    send(topics, CLOSED)
+    bring(lake, feed, topics)
+    rows, said = asked(capfd, EACH, "--at", "latest-cut")
+    assert [(row["of"], row["cents"]) for row in rows] == [("savings", 100)]
+    assert "as of 0/16B3948" in said
+    # A key that was deleted beyond the cut is there again.
+    rows, said = asked(capfd, EACH, "--at", "0/16B3848")
+    assert sorted((row["of"], row["cents"]) for row in rows) == [("checking", 50), ("savings", 50)]
+    assert said.strip().endswith("as of 0/16B3848")
+    # In the midst of the second transaction.
+    rows, said = asked(capfd, EACH, "--at", "0/16B3801")
+    assert sorted((row["of"], row["cents"]) for row in rows) == [("checking", 70), ("savings", 30)]
+    assert "as of 0/16B3748, the last recorded cut at or below 0/16B3801" in said
+    assert asked(capfd, SUM, "--at", "0/16B3748")[0] == [{"cents": 100}]
+
+
+def test_spark_answers_the_same(
+    spark: SparkSession, lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert spark is lake.spark
+    topics = Topics()
+    for one in (OPENED, MOVED, CLOSED):
+        send(topics, one)
+        bring(lake, feed, topics)
+    sql = f"SELECT of, cents FROM ({EACH}) ORDER BY 1"
+    rows, said = asked(capfd, sql, "--at", "0/16B3848", "--engine", "spark")
+    assert [(row["of"], row["cents"]) for row in rows] == [("checking", 50), ("savings", 50)]
+    assert said.startswith("as of 0/16B3848\n")
+
+
+def test_a_transaction_that_is_there_in_part_holds_the_cut_back(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topics = Topics()
+    send(topics, OPENED)
+    bring(lake, feed, topics)
+    of_savings = [sent for sent in records(MOVED, FIRST) if "savings" in sent.topic]
+    others = [sent for sent in records(MOVED, FIRST) if "savings" not in sent.topic]
+    for sent in others:
+        topics.send(sent)
+    send(topics, CLOSED)
+    found = bring(lake, feed, topics)
+    assert found.held_by == ("transaction 502: not all of its changes were read",)
+    assert found.cut is not None
+    # The third transaction is whole, and shows in gold: more than in the cut.
+    assert {one.name: one.keys_ahead for one in found.cut.tables} == {"checking": 1, "savings": 1}
+    assert asked(capfd, SUM)[0] == [{"cents": 100}]
+    manifest.write(lake, feed, found)
+    kept = json.loads(Path(lake.warehouse, "_cuts/bank.json").read_text())
+    assert (kept["position"], kept["held_by"]) == ("0/16B3748", [*found.held_by])
+    assert [(one["table"], one["is_exact"], one["keys_ahead"]) for one in kept["tables"]] == [
+        ("gold.bank.checking", False, 1),
+        ("gold.bank.savings", False, 1),
+    ]
+    rows, _ = asked(capfd, "SELECT cents FROM gold.bank.savings", "--at", "latest-cut")
+    assert rows == [{"cents": 30}]
+    assert weir("cut", "bank") == 0
+    out = capfd.readouterr().out
+    assert "bank: all tables are whole up to 0/16B3748" in out
+    assert "held back: transaction 502: not all of its changes were read" in out
+    assert weir("query", SUM, "--at", "0/16B3948") == 2
+    assert (
+        "the tables are whole up to 0/16B3748, held back by: transaction 502"
+        in capfd.readouterr().err
+    )
+    for sent in of_savings:
+        topics.send(sent)
+    assert bring(lake, feed, topics).held_by == ()
+    assert weir("cut", "bank", "--json") == 0
+    facts = json.loads(capfd.readouterr().out)
+    assert (facts["position"], facts["held_by"]) == ("0/16B3948", [])
+    assert facts["cuts"] == ["0/16B3748", "0/16B3948"]
+
+
+def test_what_comes_late_below_a_cut_is_told_and_corrects_it(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topics = Topics()
+    send(topics, OPENED, CLOSED)
+    bring(lake, feed, topics)
+    # What comes again, into another window, is not late.
+    send(topics, CLOSED, hours=2)
+    assert bring(lake, feed, topics).late == 0
+    other = replace(MOVED, writes=(Write("savings", 7, None, 5, 0x16B3800, 0x16B3800),))
+    send(topics, other)
+    found = bring(lake, feed, topics)
+    assert (found.late, found.broken) == (1, ())
+    (row,) = lake.in_process_table(Layer.CUTS, "bank").rows()
+    assert row["late_events"] == 1
+    rows, said = asked(capfd, "SELECT id FROM gold.bank.savings ORDER BY id", "--at", "latest-cut")
+    assert [one["id"] for one in rows] == [1, 7]
+    assert "1 of its events came late" in said
+    # One that stands on both sides of the cut would show in part.
+    low, high = 0x16B3701, 0x16B3A00
+    writes = (
+        Write("checking", 9, None, 1, low, 0x16B3780),
+        Write("savings", 9, None, 1, high, high),
+    )
+    send(topics, Transfer(504, writes, high + 1, 0x16B3780))
+    found = bring(lake, feed, topics)
+    assert found.broken == ("0/16B3948",)
+    assert weir("query", SUM, "--at", "0/16B3948") == 2
+    assert "can no longer be asked for: a transaction came late" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("sql", "at", "says"),
+    [
+        (SUM, "yesterday", "this is no position of postgresql's log, which writes them like 0/16B3748"),
+        (SUM, "0/1", "the oldest cut that is recorded is 0/16B3748"),
+        ("SELECT * FROM silver.bank", "latest-cut", "only gold tables have rows of a cut, and silver.bank is none"),
+        ("SELECT * FROM gold.bank.savings__tombstones", "latest-cut", "no table of gold's current rows"),
+        ("SELECT * FROM gold.bank.savings a, gold.shop.b b", "latest-cut", "each feed has cuts of its own"),
+        ("SELECT 1", "latest-cut", "`--at` is for a SELECT from gold tables of one feed"),
+        ("SELECT * FROM gold.bank.savings VERSION AS OF 0", "latest-cut", "exclude each other"),
+    ],
+)  # fmt: skip
+def test_what_no_cut_answers_is_refused(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str], sql: str, at: str, says: str
+) -> None:
+    topics = Topics()
+    send(topics, OPENED)
+    bring(lake, feed, topics)
+    assert weir("query", sql, "--at", at) == 2
+    assert says in " ".join(capfd.readouterr().err.split())
+
+
+def test_feeds_without_a_cut_are_told_why(
+    lake: Lake, feed: Feed, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for landing, says in (
+        (str(tmp_path / "drops"), "nothing tells that no file is missing"),
+        (feed.landing.replace(f",{TRANSACTIONS}", ""), "reads no topic of transactions"),
+    ):
+        (tmp_path / "feeds/bank.yaml").write_text(FEED.format(landing=landing))
+        assert weir("cut", "bank") == 0
+        assert says in capfd.readouterr().out
+    assert (
+        record.record(lake, Feed("bank", "arcion_kafka", "kafka://a/b"))
+        .held_by[0]
+        .startswith("a feed of arcion_kafka has no cut")
+    )
+    assert not lake.in_process_table(Layer.CUTS, "bank").exists
+
+
+def test_a_record_in_quarantine_holds_the_cut_back(lake: Lake, feed: Feed) -> None:
+    topics = Topics()
+    send(topics, OPENED)
+    bad = next(sent for sent in records(MOVED, FIRST) if "savings" in sent.topic)
+    topics.send(replace(bad, value=bad.value.replace(b'"op": "u"', b'"op": "zz"')))
+    send(topics, CLOSED)
+    found = bring(lake, feed, topics)
+    assert found.cut is not None and found.cut.text == "0/16B3748"
+    assert found.held_by == ("a record in quarantine (bank.public.savings/0, offset 1)",)
+
+
+def test_rows_whose_files_are_gone_are_refused_with_what_to_do(
+    lake: Lake, feed: Feed, tmp_path: Path
+) -> None:
+    topics = Topics()
+    send(topics, OPENED)
+    bring(lake, feed, topics)
+    for file in Path(lake.path(Layer.GOLD, "bank", "savings").removeprefix("file://")).glob(
+        "*.parquet"
+    ):
+        file.unlink()
+    past = as_of.past_of(lake, tmp_path / "feeds", question.parsed(SUM), "latest-cut")
+    with pytest.raises(CutRefused, match="`weir cut bank` records it again"):
+        _ = past.rows
+
+
+# Dagster marks much of its own as beta.
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_asset_shows_the_position_and_its_check_what_came_late(lake: Lake, feed: Feed) -> None:
+    topics = Topics()
+    send(topics, OPENED, CLOSED)
+    bring(lake, feed, topics)
+    send(topics, replace(MOVED, writes=(Write("savings", 7, None, 5, 0x16B3800, 0x16B3800),)))
+    windows = topics.land(lake, feed, {name: len(some) for name, some in topics.written.items()})
+    derive.derive(lake, feed, sorted(windows))
+    apply.apply_tables(lake, feed, [*feed.tables.values()], sorted(windows))
+    progress.finish(lake, feed, sorted(windows))
+    made = dg.materialize(
+        [asset.build(feed)],
+        resources={"lake": dg.ResourceDefinition.hardcoded_resource(lake)},
+        partition_key=sorted(windows)[-1],
+        raise_on_error=True,
+    )
+    (event,) = made.get_asset_materialization_events()
+    shown = event.materialization.metadata
+    assert (shown["position"].value, shown["late_events"].value) == ("0/16B3948", 1)
+    (check,) = made.get_asset_check_evaluations()
+    assert (check.check_name, check.passed) == ("no_event_came_below_a_cut", False)
+    assert "1 event came" in str(check.description)
+    assert json.loads(Path(lake.warehouse, "_cuts/bank.json").read_text())["late_events"] == 1
