@@ -12,7 +12,7 @@ COMPILE := .lock-tool/bin/uv pip compile --quiet --universal --python-version 3.
 	--no-config --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
 # The tools that the bench and the tests run beside Weir, each in an environment of its own with a lock of its own.
-OTHERS := bench/others/delta_rs bench/others/dlt_merge bench/others/duckdb_merge bench/others/paimon tests/others/airflow tests/others/dbt
+OTHERS := bench/others/delta_rs bench/others/dlt_merge bench/others/duckdb_merge bench/others/paimon tests/others/airflow tests/others/dbt tests/others/moto tests/others/polars
 
 # The port of Dagster's pages can be set from outside.
 PORT ?= 3000

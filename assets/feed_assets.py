@@ -19,7 +19,9 @@ from transforms.feed.names import TOMBSTONES, asset_name, gold_name
 from transforms.feed.windows import TIME_FORMATS, first_of
 from transforms.silver.accounting import COUNTS
 
-MAINTENANCE: Final = frozenset({"progress", "offsets", "cuts", "compaction", "reconcile", "report"})
+MAINTENANCE: Final = frozenset(
+    {"progress", "offsets", "cuts", "compaction", "reconcile", "catalogues", "report"}
+)
 """The first parts of the keys of what Weir keeps for itself: not what a person means by "Materialize all"."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from expectations import bronze, gold, silver, source, tigergraph
+from expectations import bronze, catalogues, gold, silver, source, tigergraph
 from expectations.rule import Rule, Severity
 from transforms.feed.feed import CheckSetting, Feed
 from transforms.formats import FORMATS
@@ -26,6 +26,7 @@ def known_rules(format_name: str) -> dict[str, Rule]:
     every = (
         *source.RULES,
         *source.RULES_OF_COMPARISON,
+        *catalogues.RULES,
         *bronze.RULES,
         *bronze.RULES_OF_LANDINGS,
         *of_files,
@@ -44,6 +45,11 @@ def source_rules(feed: Feed) -> tuple[Rule, ...]:
 def comparison_rules(feed: Feed) -> tuple[Rule, ...]:
     """The rules of comparing the feed's gold with its source."""
     return as_set(source.RULES_OF_COMPARISON, feed.checks)
+
+
+def catalogue_rules(feed: Feed) -> tuple[Rule, ...]:
+    """The rules of the catalogues in which the feed's gold is registered."""
+    return as_set(catalogues.RULES, feed.checks)
 
 
 def bronze_rules(feed: Feed) -> tuple[Rule, ...]:

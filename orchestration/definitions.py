@@ -10,6 +10,7 @@ from importlib import import_module
 import dagster as dg
 
 from assets.bronze import asset as bronze_asset
+from assets.catalogues import asset as catalogues_asset
 from assets.control import asset as control_asset
 from assets.control import discovered_tables
 from assets.erasure.erase import finish_interrupted
@@ -59,7 +60,9 @@ def tables_in_gold(lake: Lake, feed: Feed) -> Mapping[str, Table]:
     }
 
 
-def assets_of(feed: Feed, nodes: Collection[Table]) -> list[dg.AssetsDefinition | dg.AssetSpec]:
+def assets_of(
+    lake: Lake, feed: Feed, nodes: Collection[Table]
+) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     """The assets of one feed, from its landing to gold; ``nodes``: tables of gold that its file does not declare."""
     drops = f"Drops in {feed.landing}, in the format {feed.format}."
     landing = dg.AssetSpec(
@@ -77,6 +80,7 @@ def assets_of(feed: Feed, nodes: Collection[Table]) -> list[dg.AssetsDefinition 
         control_asset.build(feed),
         *(discovered_asset.spec_of_table(feed, table) for table in nodes),
         *(import_module(f"assets.{one.module}").build(feed) for one in source.extras_of(feed)),
+        *([catalogues_asset.build(feed)] if lake.catalogues else []),
         report_asset.build(feed),
         maintenance_asset.build(feed),
         *([comparison.build(feed)] if feed.running.source else []),
@@ -112,7 +116,7 @@ def build(
     with warnings.catch_warnings():
         # backfill_policy is marked beta in Dagster 1.13; it is what makes a range one run.
         warnings.simplefilter("ignore", dg.BetaWarning)
-        assets = [one for feed in feeds for one in assets_of(feed, nodes[feed.name])]
+        assets = [one for feed in feeds for one in assets_of(lake, feed, nodes[feed.name])]
         checks = [one for feed in feeds for one in checks_of(feed)]
     jobs_of_feeds: list[dg.UnresolvedAssetJobDefinition | dg.JobDefinition] = []
     for feed in feeds:

@@ -15,6 +15,7 @@ from assets.storage.leases import LEASE_SECONDS, is_on_store
 from orchestration.spark import archive
 from orchestration.spark.on_first_use import SparkOnFirstUse
 from orchestration.spark.settings import WAREHOUSE, s3a_config, session_config, warehouse_uri
+from transforms.catalogue import catalogues_of
 from transforms.errors import SettingMisdeclared
 from transforms.record import DEFAULT_LIMITS, Limits
 from transforms.silver import discovered_tables
@@ -61,6 +62,7 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
         lease_seconds=lease_seconds_of(values),
         executor=executor_of(values),
         in_process_memory=size_of(values, MEMORY, choice.MEMORY),
+        catalogues=catalogues_of(values),
     )
 
 

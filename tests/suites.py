@@ -31,6 +31,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/journeys/test_alerts.py::test_one_message_tells_of_a_run_that_the_daemon_has_run": 95,
     "tests/assets/readers": 290,
     "tests/assets/reconcile": 300,
+    "tests/assets/catalogues": 120,
     # Runs that are killed, stopped or starved, and writers that meet.
     "tests/faults/test_two_machines.py": 120,
     "tests/faults/test_two_machines_with_spark.py": 200,

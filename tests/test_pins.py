@@ -46,7 +46,7 @@ def test_every_package_has_one_version_and_its_hashes(lock: Path) -> None:
     assert pins(lock)
     assert not re.search(r"://|--find-links|--index-url", "".join(pins(lock)))
     for pin in pins(lock):
-        assert re.match(r"[a-z0-9][a-z0-9._-]*(\[[a-z0-9,_-]+\])?==[0-9][^\s;*]*\s", pin), pin
+        assert re.match(r"[a-z0-9][a-z0-9._-]*(\[[a-z0-9, _-]+\])?==[0-9][^\s;*]*\s", pin), pin
         hashes = re.findall(r"--hash=(\S+)", pin)
         assert hashes and all(re.fullmatch("sha256:[0-9a-f]{64}", one) for one in hashes), pin
 

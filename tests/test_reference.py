@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from docs.site.reference import checks, commands, feed_keys, pages, tables
 from docs.site.reference.markdown import cell, prose
-from expectations import bronze, cuts, gold, silver, source, tigergraph
+from expectations import bronze, catalogues, cuts, gold, silver, source, tigergraph
 from orchestration.cli.main import COMMANDS, command_of
 from orchestration.feeds.keys import PARTS, DeclaredFeed
 from transforms.formats import FORMATS
@@ -79,6 +79,7 @@ def test_every_check_is_listed_once_with_its_words() -> None:
         for found in (
             source.RULES,
             source.RULES_OF_COMPARISON,
+            catalogues.RULES,
             bronze.RULES,
             bronze.RULES_OF_LANDINGS,
             bronze.RULES_OF_FILES,

@@ -60,6 +60,20 @@ class UnreadableSource(WeirError):
         super().__init__(f"feed {feed}: cannot ask its source: {fault}. {remedy}")
 
 
+class CatalogueAway(WeirError):
+    """A catalogue does not answer, or refuses whoever asks; gold itself has nothing to do with it."""
+
+    def __init__(self, catalogue: str, fault: str) -> None:
+        remedy = (
+            "Gold is right all the same: the next run tries again, and `weir register` does at once"
+        )
+        super().__init__(f"catalogue {catalogue}: {fault}. {remedy}.")
+
+
+class TableRefused(WeirError):
+    """A catalogue will not have one table, for the reason that it gives."""
+
+
 class LandingAway(UnreadableLanding):
     """A landing that could not be read, and may be readable a little later though nobody does anything."""
 

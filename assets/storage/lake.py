@@ -22,6 +22,7 @@ from assets.executors.choice import Choice
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.leases import LEASE_SECONDS
 from assets.storage.spark_table import SparkTable
+from transforms.catalogue import Catalogue
 from transforms.errors import UnknownKey
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
 from transforms.record import DEFAULT_LIMITS, Limits
@@ -124,6 +125,7 @@ class Lake:
     gold tables are made of a feed that only its stream describes. ``lease_seconds``: how long a lease on a table of an
     object store lasts unless it is renewed. ``executor``, ``in_process_memory``: see ``executors.choice``.
     ``versions``: tables that are read as they were at a version, by their paths.
+    ``catalogues``: those in which gold is registered.
     """
 
     warehouse: str
@@ -135,6 +137,7 @@ class Lake:
     executor: str = choice.AUTO
     in_process_memory: int = choice.MEMORY
     versions: Mapping[str, int] = field(default_factory=dict)
+    catalogues: tuple[Catalogue, ...] = ()
 
     @property
     def spark(self) -> SparkSession:
@@ -160,8 +163,13 @@ class Lake:
         return Limits(self.largest_object, self.largest_record)
 
     def with_warehouse(self, warehouse: str, pyspark: Sessions | None = None) -> Lake:
-        """A lake with these settings for another warehouse, and for another session where one is given."""
-        return replace(self, warehouse=warehouse, pyspark=pyspark or self.pyspark)
+        """A lake with these settings for another warehouse, and for another session where one is given.
+
+        The catalogues are this warehouse's: of another one nothing is registered.
+        """
+        catalogues = self.catalogues if warehouse == self.warehouse else ()
+        session = pyspark or self.pyspark
+        return replace(self, warehouse=warehouse, pyspark=session, catalogues=catalogues)
 
     def by(self, executor: str, memory: int | None = None) -> Lake:
         """This lake with another executor, and with so many bytes of memory for work in this process."""

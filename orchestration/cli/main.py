@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "explain": "Say why a row is as it is: the events of its key, in order.",
     "verify": "Prove gold: make it again from bronze, and compare every row.",
     "reconcile": "Compare gold with the live source, row by row.",
+    "register": "Put gold's tables into Hive's Metastore, Unity Catalog or Glue.",
     "status": "Say how each feed stands: windows, events, rows, what waits.",
     "dbt-sources": "Print a sources.yml for dbt: gold's tables and freshness.",
     "data-docs": "Ask tables as they stand, and make Data Docs of all results.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from expectations import bronze, cuts, gold, silver, source, tigergraph
+from expectations import bronze, catalogues, cuts, gold, silver, source, tigergraph
 from expectations.rule import Rule
 from transforms.formats import FORMATS
 
@@ -25,6 +25,7 @@ def table() -> str:
         *_lines(
             "the comparison with the source, where `source` is declared", source.RULES_OF_COMPARISON
         ),
+        *_lines("the catalogues, where `WEIR_CATALOGUES` names some", catalogues.RULES),
         *_lines("bronze, of topics", bronze.RULES),
         *_lines("bronze, of files", bronze.RULES_OF_LANDINGS),
         *_lines(f"bronze, of {', '.join(numbered)}", bronze.RULES_OF_FILES),

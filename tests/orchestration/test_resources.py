@@ -25,12 +25,16 @@ def test_what_is_said_holds_for_every_warehouse() -> None:
     told = {
         **{"WEIR_LARGEST_OBJECT": "7", "WEIR_LARGEST_RECORD": "1g", "WEIR_MOST_TABLES": " 12 "},
         **{"WEIR_LEASE_SECONDS": "3", "WEIR_EXECUTOR": " spark ", "WEIR_IN_PROCESS_MEMORY": "16m"},
+        "WEIR_CATALOGUES": "hive://metastore",
     }
     lake = lake_of("/nowhere", told)
     for one in (lake, lake.with_warehouse("/other"), settings.tuned(lake)):
         assert one.limits == Limits(7, 1 << 30)
         assert (one.most_tables, one.lease_seconds) == (12, 3)
         assert one.choice == Choice(SPARK, 16 << 20)
+    # The catalogues are those of the warehouse: no proof in another one is registered.
+    assert [one.place for one in settings.tuned(lake).catalogues] == ["metastore:9083"]
+    assert lake.with_warehouse("/other").catalogues == ()
     assert lake.by(IN_PROCESS).choice == Choice(IN_PROCESS, 16 << 20)
 
 

@@ -1,4 +1,4 @@
-"""Gold as other programs read it, every kind of table: delta-rs, DuckDB, Trino, and Spark without settings of Weir."""
+"""Gold as others read it, every kind of table: delta-rs, DuckDB, Polars, Trino, and Spark without Weir's settings."""
 
 from __future__ import annotations
 
@@ -85,6 +85,14 @@ def by_duckdb(gold: Gold, folder: Path, **more: str) -> Read:
     return by_script(python, "read_by_duckdb.py", gold, folder, **more)
 
 
+def by_polars(gold: Gold, folder: Path) -> Read:
+    try:
+        python = environments.python("polars", locks=OTHERS)
+    except environments.NoEnvironment as fault:
+        pytest.skip(f"Polars cannot be installed here: {fault}")
+    return by_script(python, "read_by_polars.py", gold, folder)
+
+
 def by_trino(gold: Gold, folder: Path) -> Read:
     server, java = os.environ.get(trino.SERVER), os.environ.get(trino.JAVA)
     if not server or not java:
@@ -115,7 +123,7 @@ def by_place(read: Read, gold: Gold) -> Read:
     }
 
 
-READERS = ["delta-rs", "delta-rs, as a query", "DuckDB", "Spark", "Trino"]
+READERS = ["delta-rs", "delta-rs, as a query", "DuckDB", "Polars", "Spark", "Trino"]
 IN_A_BUCKET = ["delta-rs, as a query, in a bucket", "DuckDB, in a bucket"]
 
 
@@ -137,6 +145,8 @@ def found(
             return reader, by_library(gold, as_arrow)
         case "delta-rs, as a query":
             return reader, by_library(gold, by_query)
+        case "Polars":
+            return reader, by_polars(gold, folder)
         case "Spark":
             return reader, by_spark(gold, folder)
         case "Trino":
@@ -145,7 +155,11 @@ def found(
             return reader, by_duckdb(gold, folder)
 
 
-TO_QUARANTINE = {("delta-rs", name): "deletionVectors" for name in LARGE}
+TO_QUARANTINE = {
+    **{("delta-rs", name): "deletionVectors" for name in LARGE},
+    # It looks for a file in `odd%23name`.
+    ("Polars", "odd#name"): "No such file or directory",
+}
 """By reader and table what it says instead; docs/tables.md has the same."""
 
 CUT = {("Trino", "seen", EXPECTED["seen"]): "2025-11-20T01:02:03.000"}

@@ -1,0 +1,1 @@
+"""Gold registered where people look: in Hive's Metastore, Unity Catalog and AWS Glue."""
