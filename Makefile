@@ -42,7 +42,7 @@ run: $(READY) ## run the demo: sample drops from landing to gold, with a summary
 test: $(READY) ## run the tests that prove the product, in two processes (WORKERS=1 for one)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),2000) WEIR_FAULT_KILLS=$(or $(KILLS),1) $(PYTEST) -m "not long"
 
-test-long: $(READY) ## run the rest: what kills, fills, drives clusters and other programs (SHARD=3/17 for a part)
+test-long: $(READY) ## run the rest: what kills, fills, drives clusters and other programs (SHARD=3/19 for a part)
 	@$(PYTEST) --shard "$(or $(SHARD),1/1)"
 
 test-laws: $(READY) ## test the laws over more random histories (HISTORIES=100000, say; SEED=... for different ones)

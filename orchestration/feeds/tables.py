@@ -50,15 +50,9 @@ def table_from(
         raise InvalidKey("cdc_columns", fault)
     check_glob("path", declared.path)
     if declared.document is not None:
-        check_among("document", declared.document, "the table's columns", columns, columns)
-        if (kind := columns[declared.document]) != "string":
-            raise InvalidKey("document", f"has extended JSON: declare it as string, not as {kind}")
+        _check_document(declared.document, columns)
     if declared.history and not declared.key:
         raise InvalidKey("history", "is for tables with a key")
-    deletes = declared.deletes or deletes
-    if deletes == "mark" and not declared.key:
-        fault = "mark is for tables with a key: of equal rows none is the deleted one. Say `deletes: remove` here"
-        raise InvalidKey("deletes", fault)
     table = Table(
         name,
         tuple(declared.key),
@@ -71,7 +65,7 @@ def table_from(
         policies=policies_from(declared.schema_changes, usual),
         history=declared.history,
         change_feed=declared.change_feed,
-        deletes=deletes,
+        deletes=_deletes(declared, deletes),
         snapshots=declared.snapshots,
         unavailable_value=tuple(declared.unavailable_value or ()),
         csv=csv_from(declared.csv, csv),
@@ -85,6 +79,20 @@ def table_from(
     kept = {column: kind for column, kind in columns.items() if masks.get(column) != DROP}
     unmasked = columns if len(kept) < len(columns) else {}
     return replace(table, columns=kept, masks=masks, unmasked_columns=unmasked)
+
+
+def _check_document(document: str, columns: Mapping[str, str]) -> None:
+    check_among("document", document, "the table's columns", columns, columns)
+    if (kind := columns[document]) != "string":
+        raise InvalidKey("document", f"has extended JSON: declare it as string, not as {kind}")
+
+
+def _deletes(declared: DeclaredTable, usual: Deletes) -> Deletes:
+    deletes = declared.deletes or usual
+    if deletes == "mark" and not declared.key:
+        fault = "mark is for tables with a key: of equal rows none is the deleted one. Say `deletes: remove` here"
+        raise InvalidKey("deletes", fault)
+    return deletes
 
 
 _WORDS: Final = {"tab": "\t", "\\t": "\t", "none": ""}

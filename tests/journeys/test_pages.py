@@ -37,6 +37,7 @@ ELSEWHERE = {
     ("tigergraph", "weir release social"): "tests/orchestration/cli/test_json_answers.py",
     ("tutorial_arcion", "export AWS_ACCESS_KEY_ID"): "tests/journeys/test_tutorials.py",
     ("tutorial_arcion", "weir ui"): "tests/journeys/test_ui.py",
+    ("catalogues", "export WEIR_CATALOGUES"): "tests/assets/catalogues/test_registered.py",
     ("tutorial_arcion", ""): "tests/journeys/test_tutorials.py",
     ("tutorial_debezium", ""): "tests/journeys/test_tutorials.py",
 }

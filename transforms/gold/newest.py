@@ -355,11 +355,7 @@ class _Outcome:
         is_change = what == CHANGE
         mixed = _any(_needs_order(batch, stands, keys), keys)
         removes = _has_effect(batch, "remove") & is_change
-        is_whole = _has_effect(batch, "replace") | _updates_all(table, batch)
-        if not table.marks_deletes:
-            # A row that stays, marked, has values that older changes gave it.
-            is_whole |= removes
-        newest_is_whole = is_whole[keys.last] & stands.is_behind(keys.last)
+        newest_is_whole = _is_whole(table, batch, removes)[keys.last] & stands.is_behind(keys.last)
         if full_rebuild:
             others = _any(~is_change, keys)
             newer, nothing = has_changes & newest_is_whole & ~mixed & ~others, others & False
@@ -393,6 +389,13 @@ class _Outcome:
         clear = (clean & newer, clean & ~newer & older, clean & ~newer & same)
         is_live = (rows > 0) & ~(_has_effect(batch, MARKED) & ~is_change)[keys.first]
         return cls(*clear, removes[keys.last], deleted, is_live)
+
+
+def _is_whole(table: Table, batch: pa.RecordBatch, removes: Numbers) -> Numbers:
+    """Whether what a key is after each change is said by that change alone."""
+    is_whole: Numbers = _has_effect(batch, "replace") | _updates_all(table, batch)
+    # A row that stays, marked, has values that older changes gave it.
+    return is_whole if table.marks_deletes else is_whole | removes
 
 
 def _is_same(

@@ -19,7 +19,7 @@ from assets.gold.fold import Folded, TableFold
 from assets.gold.stored_in_process import StoredInProcess
 from assets.onboarding.preview import InMemory
 from assets.silver import classify
-from assets.storage.in_process_table import DataFile, InProcessTable
+from assets.storage.in_process_table import DataFile, InProcessTable, RowGroups
 from assets.storage.row_commits import Numbers
 from tests.laws.drawn import model_histories
 from tests.laws.oracle.oracle import Event
@@ -232,8 +232,10 @@ class MemoryTable:
     def at_once(self, work: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
         return [work(one) for one in items]
 
-    def numbered(self, file: DataFile, columns: pa.Schema) -> tuple[Numbers, pa.Table]:
-        """All rows, with these columns."""
+    def numbered(
+        self, file: DataFile, columns: pa.Schema, among: RowGroups | None = None
+    ) -> tuple[Numbers, pa.Table]:
+        """All rows, with these columns: they are one row group."""
         return np.arange(self.count()), self.read(columns).select(columns.names)
 
     def rows_at(self, path: str, numbers: Numbers, columns: pa.Schema) -> pa.Table:
