@@ -57,7 +57,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that all tests of this process share: two cores, few partitions, UTC."""
     settings = session_config(os.environ) | {
         "spark.master": "local[2]",
-        "spark.driver.memory": "2g",
+        # One session has all tests that need Spark, and Delta keeps for an hour what it has read of each table.
+        "spark.driver.memory": "3g",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         # Two test processes and their servers share two cores: what takes seconds alone may wait for minutes.
