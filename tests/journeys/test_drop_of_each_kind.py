@@ -54,7 +54,7 @@ ADDED = {
 }
 """By scenario, what a person looks up in the source: a pattern of the feed file's text, and what takes its place."""
 
-PREVIEWED = {name for name, one in FORMATS.items() if one.extra_assets}
+PREVIEWED = {name for name, one in FORMATS.items() if one.extra_assets} - {"debezium"}
 """Formats that have tables made by Spark, which takes longer than all others together: of them the preview is gold."""
 
 DECLARED_ALONE = {"books"}
