@@ -5,13 +5,9 @@ Amazon's own cannot be had. What moto does not judge, a test judges by botocore'
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +16,7 @@ import requests
 
 from tests.services.kafka import free_ports
 from tests.services.seen_tables import SeenTable
+from tests.services.server_process import ServerProcess
 
 REGION = "eu-west-1"
 ENVIRONMENT = {
@@ -30,13 +27,13 @@ ENVIRONMENT = {
 
 
 @dataclass(slots=True)
-class GlueServer:
+class GlueServer(ServerProcess):
     """A server, running or not; what it holds goes with it."""
 
-    folder: Path
+    NAME = "moto"
+
     python: Path
     port: int
-    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
     def address(self) -> str:
@@ -66,25 +63,10 @@ class GlueServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        log = self.folder / "glue.log"
-        with log.open("ab") as output:
-            self._process = subprocess.Popen(
-                [self.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)],
-                cwd=self.folder,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        deadline = time.monotonic() + 120
-        while True:
-            try:
-                requests.get(f"{self.address}/moto-api/", timeout=5)
-                return
-            except requests.RequestException as fault:
-                if self._process.poll() is not None or time.monotonic() > deadline:
-                    tail = log.read_text(errors="replace")[-3000:]
-                    raise RuntimeError(f"moto did not start: {fault}\n{tail}") from fault
-                time.sleep(0.2)
+        self.launch(
+            [self.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)],
+            lambda: requests.get(f"{self.address}/moto-api/", timeout=5).ok,
+        )
 
     def table(self, schema: str, name: str) -> SeenTable:
         """What it says of a table."""
@@ -107,13 +89,6 @@ class GlueServer:
         table = {one: found[one] for one in known}
         table["Parameters"][key] = value
         self.glue.update_table(DatabaseName=schema, TableInput=table)
-
-    def stop(self) -> None:
-        """End it, if it runs."""
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._process = None
 
 
 @contextmanager

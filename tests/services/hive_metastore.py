@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
@@ -21,6 +18,7 @@ from thrift.transport.TTransport import TBufferedTransport
 from orchestration.spark.java import find_java
 from tests.services.kafka import JVM, free_ports
 from tests.services.seen_tables import SeenTable
+from tests.services.server_process import ServerProcess
 
 # Hive is of the time before Java had modules.
 OPENED = ("java.lang", "java.net", "java.nio", "java.util", "java.util.concurrent")
@@ -35,12 +33,12 @@ SETTINGS = {
 
 
 @dataclass(slots=True)
-class HiveMetastore:
+class HiveMetastore(ServerProcess):
     """A Metastore in its folder, running or not."""
 
-    folder: Path
+    NAME = "the Metastore"
+
     port: int
-    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
     def setting(self) -> str:
@@ -56,30 +54,19 @@ class HiveMetastore:
         """Start it, and wait until it answers."""
         jars = Path(pyspark.__file__).parent / "jars"
         opened = [f"--add-opens=java.base/{one}=ALL-UNNAMED" for one in OPENED]
-        log = self.folder / "metastore.log"
-        with log.open("ab") as output:
-            self._process = subprocess.Popen(
-                [
-                    *(str(find_java().program), "-Xmx512m", *JVM, *opened),
-                    f"-Dderby.stream.error.file={self.folder}/derby.log",
-                    *("-cp", f"{self.folder}{os.pathsep}{jars}/*"),
-                    *("org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(self.port)),
-                ],
-                cwd=self.folder,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        deadline = time.monotonic() + 180
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return
-            except OSError as fault:
-                if self._process.poll() is not None or time.monotonic() > deadline:
-                    tail = log.read_text(errors="replace")[-3000:]
-                    raise RuntimeError(f"the Metastore did not start: {fault}\n{tail}") from fault
-                time.sleep(0.2)
+        self.launch(
+            [
+                *(str(find_java().program), "-Xmx512m", *JVM, *opened),
+                f"-Dderby.stream.error.file={self.folder}/derby.log",
+                *("-cp", f"{self.folder}{os.pathsep}{jars}/*"),
+                *("org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(self.port)),
+            ],
+            self._is_listening,
+        )
+
+    def _is_listening(self) -> bool:
+        socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+        return True
 
     def table(self, schema: str, name: str) -> SeenTable:
         """What it says of a table."""
@@ -107,13 +94,6 @@ class HiveMetastore:
             found = asked.get_table(schema, name)
             found.parameters[key] = value
             asked.alter_table(schema, name, found)
-
-    def stop(self) -> None:
-        """End it, if it runs; what it holds stays in the folder."""
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._process = None
 
 
 @contextmanager

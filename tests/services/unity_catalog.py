@@ -6,13 +6,9 @@ path that its build writes (``server/target/classpath``). docs/catalogues.md say
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +17,7 @@ import requests
 from orchestration.spark.java import find_java
 from tests.services.kafka import JVM, free_ports
 from tests.services.seen_tables import SeenTable
+from tests.services.server_process import ServerProcess
 
 SERVER = "WEIR_UNITY_CATALOG"
 CATALOG = "main"
@@ -37,13 +34,13 @@ hibernate.hbm2ddl.auto=update
 
 
 @dataclass(slots=True)
-class UnityServer:
+class UnityServer(ServerProcess):
     """A server in its folder, running or not."""
 
-    folder: Path
+    NAME = "Unity Catalog"
+
     classpath: str
     port: int
-    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
     def address(self) -> str:
@@ -57,29 +54,13 @@ class UnityServer:
 
     def start(self) -> None:
         """Start it, wait until it answers, and make the catalog where it is missing."""
-        log = self.folder / "server.log"
-        with log.open("ab") as output:
-            self._process = subprocess.Popen(
-                [
-                    *(str(find_java().program), "-Xmx512m", *JVM, "-cp", self.classpath),
-                    *("io.unitycatalog.server.UnityCatalogServer", "-p", str(self.port)),
-                ],
-                cwd=self.folder,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        deadline = time.monotonic() + 180
-        while True:
-            try:
-                if self.ask("GET", "/catalogs").status_code == 200:
-                    break
-            except requests.RequestException:
-                pass
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                tail = log.read_text(errors="replace")[-3000:]
-                raise RuntimeError(f"Unity Catalog did not start\n{tail}")
-            time.sleep(0.2)
+        self.launch(
+            [
+                *(str(find_java().program), "-Xmx512m", *JVM, "-cp", self.classpath),
+                *("io.unitycatalog.server.UnityCatalogServer", "-p", str(self.port)),
+            ],
+            lambda: self.ask("GET", "/catalogs").ok,
+        )
         if self.ask("GET", f"/catalogs/{CATALOG}").status_code != 200:
             self.ask("POST", "/catalogs", {"name": CATALOG}).raise_for_status()
 
@@ -111,13 +92,6 @@ class UnityServer:
         self.ask("DELETE", full).raise_for_status()
         found["properties"][key] = value
         self.ask("POST", "/tables", found).raise_for_status()
-
-    def stop(self) -> None:
-        """End it, if it runs; what it holds stays in the folder."""
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._process = None
 
 
 @contextmanager
