@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -140,6 +141,22 @@ def test_duckdb_answers_as_of_a_cut_and_says_which(
     assert sorted((row["of"], row["cents"]) for row in rows) == [("checking", 70), ("savings", 30)]
     assert "as of 0/16B3748, the last recorded cut at or below 0/16B3801" in said
     assert asked(capfd, SUM, "--at", "0/16B3748")[0] == [{"cents": 100}]
+
+
+def test_a_row_that_stays_marked_is_live_in_a_cut_before_its_delete(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file,) = Path(os.environ["WEIR_FEEDS"]).glob("*.yaml")
+    file.write_text(file.read_text() + "deletes: mark\n")
+    tables = {name: replace(one, deletes="mark") for name, one in feed.tables.items()}
+    feed, topics = replace(feed, tables=tables, deletes="mark"), Topics()
+    for one in (OPENED, MOVED, CLOSED):
+        send(topics, one)
+        bring(lake, feed, topics)
+    sql = "SELECT cents, _weir_is_deleted AS gone FROM gold.bank.checking"
+    assert asked(capfd, sql, "--at", "latest-cut")[0] == [{"cents": 50, "gone": True}]
+    assert asked(capfd, sql, "--at", "0/16B3848")[0] == [{"cents": 50, "gone": False}]
+    assert asked(capfd, sql, "--at", "0/16B3748")[0] == [{"cents": 70, "gone": False}]
 
 
 def test_spark_answers_the_same(
