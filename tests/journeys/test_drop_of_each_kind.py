@@ -55,7 +55,10 @@ ADDED = {
 """By scenario, what a person looks up in the source: a pattern of the feed file's text, and what takes its place."""
 
 PREVIEWED = {name for name, one in FORMATS.items() if one.extra_assets} - {"debezium"}
-"""Formats that have tables made by Spark, which takes longer than all others together: of them the preview is gold."""
+"""Formats that have tables made by Spark, which takes longer than all others together: of them the preview is gold.
+
+Debezium's own asset, of cuts, needs no Spark, and no feed here has it.
+"""
 
 DECLARED_ALONE = {"books"}
 """Tables of the golden feeds whose meaning a declaration decides: a column that has whole documents."""
