@@ -33,8 +33,8 @@ Measured on two cores: 60,000 changes into 300,000 rows took 4.9 s in this proce
 into a million rows 4.3 and 4.9 s.
 """
 
-BYTES_OF_AN_APPLIED_CHANGE: Final = 64
-"""A change that is applied to a table whose rows are looked up by their keys: up to a million in one step.
+BYTES_OF_AN_APPLIED_CHANGE: Final = 32
+"""A change that is applied to a table whose rows are looked up by their keys: up to two millions in one step.
 
 Measured on two cores: see docs/bench.md.
 """
@@ -87,7 +87,7 @@ class Choice:
 
     def holds(self, size: int) -> bool:
         """Whether this process holds so many bytes of changes, as they are in memory."""
-        return self.executor == IN_PROCESS or size <= 16 * self.memory
+        return self.executor == IN_PROCESS or size <= 32 * self.memory
 
     def decodes_in_process(self, size: int, records: int = 0) -> bool:
         """Whether so many bytes as they landed, which are so many records, are cut or decoded in this process."""

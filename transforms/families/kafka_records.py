@@ -189,19 +189,18 @@ class Json:
 class PlainMessage(NamedTuple):
     """A message of which it shows at once where its value and its key are; ``about`` says the rest, and reads nothing.
 
-    ``key``: None where there is none, or nothing is known of it. It may stand in the record's header.
+    ``key``: None where there is none, or nothing is known of it. It may stand in the record's header. ``is_bare``: a
+    value of a file, of which only an envelope is known to be no line of a dump.
     """
 
     about: KafkaMessage
     value: bytes
     key: bytes | None
+    is_bare: bool = False
 
 
 def plain_message(record: BronzeRecord, feed: Feed) -> PlainMessage | None:
-    """The message that ``kafka_message`` gives, where nothing in it has to be judged; None for any other.
-
-    Of a bare value that is no envelope more has to be known: it may be a line of a dump in another spelling.
-    """
+    """The message that ``kafka_message`` gives, where nothing in it has to be judged; None for any other."""
     payload = record.payload
     if payload is None or record.defect is not None:
         return None
@@ -220,7 +219,8 @@ def plain_message(record: BronzeRecord, feed: Feed) -> PlainMessage | None:
     take_name(about, record)
     if avro_containers.schema_of(record.header) is not None:
         return None
-    return PlainMessage(about, payload, None if record.header is None else record.header.encode())
+    key = None if record.header is None else record.header.encode()
+    return PlainMessage(about, payload, key, is_bare=True)
 
 
 _TELLING: Final = ("ce_", "ce-", "__op", "__key_", "__value_", "apicurio.")
@@ -331,6 +331,11 @@ def _of_topic(record: BronzeRecord) -> KafkaMessage:
     found.sent_at = record.landed_at
     found.headers = record.headers or ()
     return found
+
+
+def is_line_of_dump(document: Mapping[str, Any]) -> bool:
+    """Whether an object in a file is a record of a dump, and no value that stands there by itself."""
+    return _dumped(wrappings.unwrapped(document), None) is not None
 
 
 def message_of_dump(record: BronzeRecord) -> KafkaMessage:

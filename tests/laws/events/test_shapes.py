@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
-from typing import cast
+from typing import cast, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,7 +26,7 @@ from tests.laws.events.meanings import Drawn
 from tests.laws.events.test_laws_of_events import HISTORIES, SEED
 from transforms.column_types.registry import SIMPLE, column_type
 from transforms.event import Event
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import Feed, Table, Unwrapped
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 from transforms.silver.conform import Conformer
@@ -210,6 +211,79 @@ def test_damaged_records_become_what_each_becomes_by_itself(format_name: str) ->
         at = rows.schema.get_field_index("payload")
         with product.uncollected():
             same(drawn, rows.set_column(at, "payload", pa.array(payloads, pa.binary())), rng)
+
+
+@pytest.mark.parametrize("mode", [None, *get_args(Unwrapped)])
+def test_rows_without_envelopes_become_what_each_becomes_by_itself(mode: Unwrapped | None) -> None:
+    """The drawn changes as the transform ExtractNewRecordState leaves them, some of them damaged."""
+    rng, read, count = Random(f"unwrapped {mode} {SEED}"), 0, 0
+    for drawn in worlds("debezium", SEED + 2, HISTORIES // len(get_args(Unwrapped))):
+        bare = replace(drawn, feed=replace(drawn.feed, unwrapped=mode))
+        rows = product.cut(drawn).rows
+        payloads = [
+            taken_out(payload, offset, rng)
+            for offset, payload in enumerate(rows["payload"].to_pylist())
+        ]
+        at = rows.schema.get_field_index("payload")
+        whole = rows.set_column(at, "payload", pa.array(payloads, pa.binary()))
+        payloads = [damaged(one, rng) if rng.random() < 0.3 else one for one in payloads]
+        with product.uncollected():
+            same(bare, rows.set_column(at, "payload", pa.array(payloads, pa.binary())), rng)
+        records = records_of(bare.feed, whole)
+        read += read_by_shape(bare.feed, records)
+        count += len(records)
+    # A row to which nothing was added is none, where the feed says nothing of such rows.
+    assert 5 * read > count
+
+
+ADDED: Mapping[str, Sequence[object]] = {
+    "op": ("c", "u", "d", "r", "x", None),
+    "deleted": ("true", "false", None),
+    "table": ("item", "other", None),
+    "db": ("shop",),
+    "schema": ("public",),
+    "connector": ("postgresql", "mysql", "cassandra"),
+    "lsn": (7, 900),
+    "source_ts_ms": (1763660000000,),
+    "source_file": ("binlog.7",),
+    "source_pos": (4, "5"),
+    "snapshot": ("true", "last", "false"),
+    "sequence": ('["6","7"]',),
+}
+"""What the transform is told to add to rows, without its prefix."""
+
+
+def taken_out(payload: bytes, offset: int, rng: Random) -> bytes:
+    """A line of a dump with the row of a message, without its envelope; another line is left as it is."""
+    image = image_in(payload, rng)
+    if image is None:
+        return payload
+    prefix = rng.choice(["__", "__", "__", "cdc_", ""])
+    names = rng.sample([*ADDED], rng.choice([0, 2, 5, len(ADDED)]))
+    row = image | {prefix + name: rng.choice(ADDED[name]) for name in names}
+    if rng.random() < 0.5:
+        fields = [{"field": name, "type": rng.choice(["string", "bytes"])} for name in row]
+        value: object = {"schema": {"type": "struct", "fields": fields}, "payload": row}
+    else:
+        value = row
+    key = {name: image[name] for name in ("id", "region") if name in image} or None
+    line = {"topic": "shop.public.item", "partition": 0, "offset": offset, "key": key}
+    if rng.random() < 0.5:
+        value = json.dumps(value)
+    return json.dumps(line | {"value": value}).encode()
+
+
+def image_in(payload: bytes, rng: Random) -> dict[str, object] | None:
+    """One of the images in a line of a dump; None where none is found at once."""
+    with suppress(ValueError, TypeError, AttributeError):
+        document = json.loads(payload)
+        for name in ("value", "payload"):
+            document = document.get(name, document)
+            document = json.loads(document) if isinstance(document, str) else document
+        images = [document[name] for name in ("before", "after") if document.get(name)]
+        found = rng.choice(images) if images else None
+        return found if isinstance(found, dict) else None
+    return None
 
 
 def test_a_value_that_is_said_to_be_absent_is_a_fault() -> None:

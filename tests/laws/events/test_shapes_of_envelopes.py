@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from collections import defaultdict
-from dataclasses import fields
-from typing import Any, Final
+from dataclasses import fields, replace
+from typing import Any, Final, get_args
 
 import pytest
 
 from transforms.event import Event
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import Feed, Table, Unwrapped
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 from transforms.shape import Shape, Shaped
@@ -140,6 +140,58 @@ JUDGED: Final[dict[str, tuple[bytes | None, bytes | None]]] = {
     "a key that is a text": (PLAIN, b'"1"'),
     "without a place": (compact(envelope(source={**SOURCE, "lsn": None, "sequence": None})), KEY),
 }
+FLAT: Final = {"id": 1, "note": "a", "price": 1.5, "tags": ["x", "y"]}
+ADDED: Final = {"__op": "u", "__table": "item", "__lsn": 7, "__deleted": "false"}
+
+
+def bare(**others: object) -> bytes:
+    """A row that was taken out of its envelope."""
+    return compact({**FLAT, **others})
+
+
+def bare_with_schema(row: dict[str, object]) -> bytes:
+    kinds = {**COLUMNS, "__lsn": "int64"}
+    fields = [{"type": kinds.get(name, "string"), "field": name} for name in row]
+    return compact({"schema": {"type": "struct", "fields": fields}, "payload": row})
+
+
+TAKEN_ROWS: Final[dict[str, tuple[bytes, bytes | None]]] = {
+    "what was added": (bare(**ADDED), KEY),
+    "what was added, with a schema": (bare_with_schema({**FLAT, **ADDED}), KEY),
+    "a day, with a schema": (bare_with_schema({"id": 1, "day": 7, **ADDED}), KEY),
+    "other fields were added": (bare(__op="u", __deleted="false"), KEY),
+    "it is not told that it stays": (bare(__op="u"), KEY),
+    "another prefix": (bare(cdc_op="c", cdc_table="item"), KEY),
+    "a delete": (bare(__op="d", __deleted="true"), KEY),
+    "a row of a snapshot": (bare(__op="r", __deleted="false", __snapshot="last"), KEY),
+    "another table": (bare(**{**ADDED, "__table": "other"}), KEY),
+    "without a key": (bare(**ADDED), None),
+    "by its log": (bare(__op="u", __deleted="false", __source_file="b.7", __source_pos=4), KEY),
+    "escapes": (bare(**{**ADDED, "note": '"\\\n'}), KEY),
+    "an envelope": (PLAIN, KEY),
+}
+JUDGED_ROWS: Final[dict[str, tuple[bytes | None, bytes | None]]] = {
+    "a null": (None, KEY),
+    "a name twice": (bare(**ADDED).replace(b'"note":"a"', b'"note":"b","note":"a"'), KEY),
+    "minus zero": (bare(**ADDED).replace(b"1.5", b"-0"), KEY),
+    "an object": (bare(**{**ADDED, "note": {"string": "a"}}), KEY),
+    "a value that was not sent": (bare(**{**ADDED, "note": UNSENT}), KEY),
+    "a column in the key alone": (compact({"note": "a", **ADDED}), KEY),
+    "an operation that is not known": (bare(__op="z", __deleted="false"), KEY),
+    "a truncate": (bare(__op="t", __deleted="false"), KEY),
+    "a schema change": (bare(ddl="drop table item", **ADDED), KEY),
+    "an event of a cloud": (bare(specversion="1.0", **ADDED), KEY),
+    "images alone": (b'{"before":"a","after":"b"}', KEY),
+    "a broken envelope": (b'{"op":"c","after":"b","source":"c"}', KEY),
+    "the document of a key": (
+        compact({"schema": {"name": "shop.item.Key", "fields": []}, "payload": FLAT}),
+        KEY,
+    ),
+    "a payload without a schema": (b'{"payload":"a"}', KEY),
+    "of Cassandra": (bare(**{**ADDED, "__connector": "cassandra"}), KEY),
+    "a key that is no JSON": (bare(**ADDED), b"{"),
+}
+BARE_ROWS: Final = {"nothing was added": (bare(), KEY), "nor to this": (bare(note="b"), KEY)}
 HEADERS: Final = {"traceparent": True, "__debezium.context.task": True, "ce_specversion": False}
 
 
@@ -151,6 +203,20 @@ def message(
     return BronzeRecord(*of_topic, value, None, 0, key=key, headers=headers)
 
 
+def rows_alone(mode: Unwrapped | None) -> list[tuple[BronzeRecord, bool]]:
+    """Rows without envelopes; one to which nothing was added is taken where the feed says how deletes come."""
+    found: list[tuple[BronzeRecord, bool]] = []
+    for start in (0, 1_000):
+        for some, taken in (
+            (TAKEN_ROWS, True),
+            (JUDGED_ROWS, False),
+            (BARE_ROWS, mode is not None),
+        ):
+            for one in some.values():
+                found.append((message(*one, start + len(found)), taken))
+    return [*found, (message(bare(**ADDED), KEY, 3_000, "__op"), False)]
+
+
 def messages() -> list[tuple[BronzeRecord, bool]]:
     found = [(message(*one, at), True) for at, one in enumerate(TAKEN.values())]
     # Each comes again, with another place, after others of all kinds.
@@ -160,10 +226,12 @@ def messages() -> list[tuple[BronzeRecord, bool]]:
     return found
 
 
-def lines(as_texts: bool) -> list[tuple[BronzeRecord, bool]]:
+def lines(
+    of_topic: list[tuple[BronzeRecord, bool]], as_texts: bool
+) -> list[tuple[BronzeRecord, bool]]:
     """The messages as lines of a dump."""
     found: list[tuple[BronzeRecord, bool]] = []
-    for record, taken in messages():
+    for record, taken in of_topic:
         if record.headers or (record.payload or b"{")[-1:] != b"}":
             continue
         value = "null" if record.payload is None else record.payload.decode()
@@ -233,4 +301,30 @@ def test_a_shape_says_what_a_message_of_a_topic_says(topics: str) -> None:
 
 @pytest.mark.parametrize("as_texts", [False, True])
 def test_a_shape_says_what_a_line_of_a_dump_says(as_texts: bool) -> None:
-    check(Feed("laws", "debezium", "/landing", tables={"item": TABLE}), lines(as_texts))
+    check(Feed("laws", "debezium", "/landing", tables={"item": TABLE}), lines(messages(), as_texts))
+
+
+@pytest.mark.parametrize("mode", [None, *get_args(Unwrapped)])
+def test_a_shape_says_what_a_row_without_an_envelope_says(mode: Unwrapped | None) -> None:
+    feed = Feed("laws", "debezium", "kafka://b/t", tables={"item": TABLE}, unwrapped=mode)
+    check(feed, rows_alone(mode))
+    of_files = replace(feed, landing="/landing")
+    for as_texts in (False, True):
+        check(of_files, lines(rows_alone(mode), as_texts))
+    named = "shop.public.item+0+0000000042.json"
+    check(
+        of_files,
+        [
+            (BronzeRecord("w", named, "g", 1, 0, header, value, None, 0), taken)
+            for header in (None, '{"id":1}')
+            for value, taken in (
+                (bare(**ADDED), True),
+                (bare_with_schema({**FLAT, **ADDED}), True),
+                # Lines of a dump, which have no objects in them.
+                (b'{"value":"a","key":"1"}', False),
+                (b'{"id":1,"value":"a","__op":"u","__lsn":7}', True),
+                (b'{"partition":0,"offset":1,"__op":"u","__deleted":"false"}', False),
+                (b'{"data":"a","messageId":"1"}', False),
+            )
+        ],
+    )

@@ -84,6 +84,13 @@ def test_a_row_to_which_nothing_was_added_is_one_where_the_feed_says_so(
     )
 
 
+def test_a_schema_whose_names_are_no_texts_says_nothing_of_columns() -> None:
+    row = {"id": 1, "name": "ann", "__op": "c", "__deleted": "false"}
+    fields = [{"field": {}, "type": "int32"}, {"field": "__op", "type": "string"}, 7]
+    event = only(FEED, record({"schema": {"fields": fields}, "payload": row}, key={"id": 1}))
+    assert (event.fault, event.after) == (None, {"id": "1", "name": "ann"})
+
+
 @pytest.mark.parametrize("mode", [None, *get_args(Unwrapped)])
 def test_a_null_is_a_delete_where_the_feed_or_a_header_says_so(mode: Unwrapped | None) -> None:
     feed = replace(FEED, unwrapped=mode)

@@ -1,13 +1,14 @@
 """Reads envelopes of Connect's JSON by their shapes: the first of a shape says what is to be known of all.
 
 A record's own path (``EnvelopeReader``, ``ImageReader``) stays the definition. Here an envelope is read in which
-nothing has to be judged: it has the fields of an envelope alone, each of its type, and every name once.
+nothing has to be judged: it has the fields of an envelope alone, each of its type, and every name once. A row that was
+taken out of its envelope is read where it holds no objects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -25,8 +26,9 @@ from transforms.families.connect.envelopes import (
 )
 from transforms.families.connect.events import LogEntry
 from transforms.families.connect.images import ImageReader, Images, ReadTexts, unsaid_columns
+from transforms.families.connect.schemas import row_fields
 from transforms.families.connect.values import Placeholders
-from transforms.families.kafka_records import plain_message
+from transforms.families.kafka_records import is_line_of_dump, plain_message
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
 from transforms.shape import Shape, Shaped
@@ -54,9 +56,32 @@ _OPERATIONS: Final = frozenset({"read", "insert", "update", "delete", "replace"}
 _MOST_SHAPES: Final = 4_096
 _WRAPPED: Final = frozenset({"schema", "payload"})
 _SEPARATOR: Final = None
+_NO_FIELDS: Final[Mapping[str, Any]] = {"before": {}, "after": {}, "transaction": None}
 
 
 _Image: TypeAlias = dict[str, Any] | str | msgspec.UnsetType | None
+
+
+class OutOfEnvelope(Protocol):
+    """A row that was taken out of its envelope, put back into one; ``added``: the names of what is no column of it."""
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """The envelope's fields."""
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The names in the row that are no columns."""
+
+    def schema_of_envelope(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Connect's schema of such an envelope, from that of the row."""
+
+
+PutBack: TypeAlias = Callable[[Mapping[str, Any], Any, Envelope], OutOfEnvelope | None]
+"""The envelope of an object that holds no other, beside its schema; None where the record has to be decoded by itself.
+
+It says of the envelope that it was a row, as the format's reader does.
+"""
 
 
 class _Body(msgspec.Struct, forbid_unknown_fields=True):
@@ -80,6 +105,20 @@ class _Read(NamedTuple):
     row_schema: ReadSchema | None
     key_schema: ReadSchema | None
     has_objects: bool
+    row: OutOfEnvelope | None = None
+
+    @property
+    def added(self) -> frozenset[str] | None:
+        """What was added to a row; None of an envelope."""
+        return None if self.row is None else self.row.added
+
+    @property
+    def row_fields(self) -> list[Any] | None:
+        """What the schema says of the row's columns."""
+        if self.row_schema is None or self.row is None:
+            return None if self.row_schema is None else self.row_schema.row_fields
+        schema = self.row_schema.document
+        return row_fields(self.row.schema_of_envelope(schema)) if type(schema) is dict else None
 
 
 class _Known(NamedTuple):
@@ -90,10 +129,21 @@ class _Known(NamedTuple):
 
 
 class EnvelopeShapes:
-    """The shapes of the envelopes of a feed; for one process to keep. What it raises stands for None."""
+    """The shapes of the envelopes of a feed; for one process to keep. What it raises stands for None.
 
-    def __init__(self, feed: Feed, vocabulary: Vocabulary, images: ImageReader, tell: Tell) -> None:
+    ``put_back``: for a format that reads rows without envelopes, too.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        vocabulary: Vocabulary,
+        images: ImageReader,
+        tell: Tell,
+        put_back: PutBack | None = None,
+    ) -> None:
         self._feed, self._vocabulary, self._images, self._tell = feed, vocabulary, images, tell
+        self._put_back = put_back
         self._documents = DocumentReader()
         self._known: dict[Hashable, _Known | None] = {}
 
@@ -128,35 +178,55 @@ class EnvelopeShapes:
         message = plain_message(record, self._feed)
         if message is None:
             return None
-        row_schema, raw = self._documents.parts(message.value)
-        body = _body(raw)
-        before, after = self._image(body.before), self._image(body.after)
-        if before is None or after is None:
-            return None
-        operation = self._vocabulary.operation(body.op)
-        if operation not in _OPERATIONS or not (after or operation == "delete"):
-            return None
-        names = _names_of(body) + len(before) + len(after)
-        has_objects = not json_values.is_as_read(raw, names)
-        if has_objects and not (
-            json_values.is_as_read(raw, names + _deeper(body, before, after))
-            # In Avro's own JSON an image stands within an object.
-            and min(len(before) or 2, len(after) or 2) > 1
-        ):
-            return None
+        schema, raw = self._documents.parts(message.value)
         envelope = Envelope(message.about, record)
-        envelope.body = {
-            "op": body.op,
-            "before": before,
-            "after": after,
-            "ts_ms": body.ts_ms,
-            "transaction": body.transaction,
-        }
-        envelope.operation, envelope.source = operation, read_source(body.source)
+        has_objects, row = False, None
+        try:
+            body = _body(raw)
+        except msgspec.ValidationError:
+            row = self._row_in(raw, schema, envelope, is_bare=message.is_bare)
+            if row is None:
+                return None
+            envelope.body = {**_NO_FIELDS, **row.body}
+        else:
+            before, after = self._image(body.before), self._image(body.after)
+            if before is None or after is None:
+                return None
+            names = _names_of(body) + len(before) + len(after)
+            has_objects = not json_values.is_as_read(raw, names)
+            if has_objects and not (
+                json_values.is_as_read(raw, names + _deeper(body, before, after))
+                # In Avro's own JSON an image stands within an object.
+                and min(len(before) or 2, len(after) or 2) > 1
+            ):
+                return None
+            envelope.body = {
+                "op": body.op,
+                "source": body.source,
+                "before": before,
+                "after": after,
+                "ts_ms": body.ts_ms,
+                "transaction": body.transaction,
+            }
+        operation = self._vocabulary.operation(envelope.body["op"])
+        if operation not in _OPERATIONS or not (envelope.body["after"] or operation == "delete"):
+            return None
+        envelope.operation, envelope.source = operation, read_source(envelope.body["source"])
         key_schema = self._take_key(envelope, message.key)
         if message.key is not None and envelope.key is UNKNOWN_KEY:
             return None
-        return _Read(envelope, raw, row_schema, key_schema, has_objects)
+        return _Read(envelope, raw, schema, key_schema, has_objects, row)
+
+    def _row_in(
+        self, raw: bytes, schema: ReadSchema | None, envelope: Envelope, *, is_bare: bool
+    ) -> OutOfEnvelope | None:
+        """A row without an envelope; None of an object that is none, or that holds others."""
+        if self._put_back is None:
+            return None
+        row = _columns(raw)
+        if not json_values.is_as_read(raw, len(row)) or (is_bare and is_line_of_dump(row)):
+            return None
+        return self._put_back(row, None if schema is None else schema.document, envelope)
 
     def _image(self, given: _Image) -> Mapping[str, Any] | None:
         """An image, empty where there is none; None for a text that is no word for nothing."""
@@ -178,12 +248,12 @@ class EnvelopeShapes:
 
     def _shape(self, read: _Read, told: Told) -> _Known | None:
         """What is known of all records that are like this one."""
-        envelope, _, row_schema, key_schema, _ = read
+        envelope, row_schema, key_schema = read.envelope, read.row_schema, read.key_schema
         body, key, position = envelope.body, envelope.key, told.entry.log_position
         described = (
             (row_schema, key_schema, key.is_none, key.values is None, envelope.operation),
             (envelope.is_snapshot, len(position), told.entry.varying, told.decides),
-            envelope.source[1:4],
+            (envelope.source[1:4], read.added),
             (*(key.values or ()), _SEPARATOR, *body["before"], _SEPARATOR, *body["after"]),
         )
         known = self._known.get(described)
@@ -191,14 +261,13 @@ class EnvelopeShapes:
             if len(self._known) >= _MOST_SHAPES:
                 # A stream may have rows of any columns.
                 self._known.clear()
-            known = self._known[described] = self._new(envelope, row_schema)
+            known = self._known[described] = self._new(read)
         return known
 
-    def _new(self, envelope: Envelope, row_schema: ReadSchema | None) -> _Known | None:
+    def _new(self, read: _Read) -> _Known | None:
+        envelope = read.envelope
         before, after = envelope.body["before"], envelope.body["after"]
-        fields = None if row_schema is None else row_schema.row_fields
-        table = envelope.source[1:4]
-        rows = self._images.rows_of(table, fields)
+        rows = self._images.rows_of(envelope.source[1:4], read.row_fields)
         if unsaid_columns(envelope.key.values or {}, Images(before, after), rows):
             # A column's value stands in the key.
             return None

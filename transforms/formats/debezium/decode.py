@@ -247,7 +247,7 @@ def decoder(feed: Feed, surveyed: Surveyed) -> Decode:
 
 
 def shapes(feed: Feed) -> ReadShape:
-    """A change of a row, or a row of a snapshot, in an envelope of its own; all else goes the long way."""
+    """A change of a row, or a row of a snapshot, in an envelope of its own or out of it; all else goes the long way."""
     images = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits_for_transactions(feed)
 
@@ -256,6 +256,8 @@ def shapes(feed: Feed) -> ReadShape:
         if connector in ("cassandra", "mongodb") or (has_objects and may_be_in_cells(envelope)):
             return None
         standing = standing_of(envelope)
+        if envelope.is_unwrapped and standing.point is None:
+            envelope.source = envelope.source._replace(log=None)
         envelope.is_snapshot = _is_snapshot(envelope, standing)
         entry = log_entry_of(envelope, standing)
         if isinstance(entry, Fault):
@@ -272,7 +274,7 @@ def shapes(feed: Feed) -> ReadShape:
         of_snapshots = _of_snapshots(envelope, standing)
         return Told(entry, decides, transaction if is_awaited else None, of_snapshots)
 
-    return EnvelopeShapes(feed, VOCABULARY, images, tell)
+    return EnvelopeShapes(feed, VOCABULARY, images, tell, Adapter(feed).of_row)
 
 
 def _of_snapshots(envelope: Envelope, standing: Standing) -> SnapshotRow | None:

@@ -19,9 +19,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from transforms import json_values
-from transforms.families.connect.envelopes import Envelope
+from transforms.families.connect.envelopes import Envelope, is_key_schema
 from transforms.feed.feed import Feed
-from transforms.formats.debezium.unwrapped import Fields, Unwrapper, source_of_topic
+from transforms.formats.debezium.unwrapped import Fields, Unwrapped, Unwrapper, source_of_topic
 from transforms.json_values import MalformedJson, as_text, part
 
 _EXTENSION: Final = "iodebezium"
@@ -56,6 +56,15 @@ class Adapter:
         if document.keys() in _IMAGES_ALONE:
             return _of_images(document, envelope)
         return self._unwrap(document, envelope)
+
+    def of_row(self, row: Fields, schema: Any, envelope: Envelope) -> Unwrapped | None:
+        """The envelope of an object that holds no other; None where it has to be judged, or is no row."""
+        if "specversion" in row or row.keys() in _IMAGES_ALONE or is_key_schema(schema):
+            return None
+        if schema is None and "payload" in row:
+            # It may be a schema and a payload that say nothing.
+            return None
+        return self._unwrap.of_row(row, envelope)
 
 
 def _attributes(document: Fields, envelope: Envelope) -> Fields | None:

@@ -13,12 +13,13 @@ Vendor: Debezium documentation, "New Record State Extraction".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from transforms.families.connect.envelopes import Envelope, is_key_schema
 from transforms.feed.feed import Feed, Table
-from transforms.json_values import as_text
+from transforms.json_values import as_text, part
 
 Fields: TypeAlias = Mapping[str, Any]
 
@@ -37,6 +38,21 @@ _KNOWN: Final = frozenset(
 
 _NO_ROWS: Final = frozenset({"ddl", "historyRecord", "tableChanges", "payload_2", "event_count"})
 """Fields of messages that are about no row: of schema changes, transactions, and of Arcion's first generation."""
+
+
+class Unwrapped(NamedTuple):
+    """A row in its envelope; ``added``: the names of what the transform has added to it."""
+
+    body: Fields
+    added: frozenset[str]
+
+    def schema_of_envelope(self, schema: Fields) -> Fields:
+        """Connect's schema of such an envelope, from that of the row."""
+        fields = schema.get("fields")
+        if type(fields) is list:
+            # A name may be anything: a schema comes from outside.
+            fields = [one for one in fields if as_text(part(one, "field")) not in self.added]
+        return {"fields": [{"field": "after", "fields": fields}]}
 
 
 class Unwrapper:
@@ -58,19 +74,29 @@ class Unwrapper:
         if document is None:
             return self._of_null(envelope)
         schema, row = _row_in(document)
-        if row is None or not _NO_ROWS.isdisjoint(row) or row.keys() == {"ts_ms"}:
+        unwrapped = None if row is None else self.of_row(row, envelope)
+        if unwrapped is None or schema is None:
+            return None if unwrapped is None else unwrapped.body
+        return {"schema": unwrapped.schema_of_envelope(schema), "payload": unwrapped.body}
+
+    def of_row(self, row: Fields, envelope: Envelope) -> Unwrapped | None:
+        """The envelope of an object that is none and has no schema beside it; None for an object that is no row."""
+        is_enveloped = type(row.get("source")) is dict or (
+            "op" in row and ("before" in row or "after" in row)
+        )
+        if is_enveloped or not _NO_ROWS.isdisjoint(row) or row.keys() == {"ts_ms"}:
             return None
         of_topic = source_of_topic(envelope)
         columns, key = self._tables.get(as_text(of_topic.get("table")) or "", ((), ()))
         prefix = _prefix_of(row, columns)
-        said = {} if prefix is None else dict(_said(row, prefix, columns))
+        found = _added_to((*row,), prefix, columns)
+        said = {bare: row[name] for name, bare in found.items()}
         in_header = envelope.message.header("__op")
         if not said and in_header is None and self._mode is None:
             return None
         if (table := as_text(said.get("table"))) in self._tables:
             _, key = self._tables[table or ""]
-        names = {prefix + name for name in said} if prefix is not None else set()
-        values = {name: value for name, value in row.items() if name not in names}
+        values = {name: value for name, value in row.items() if name not in found}
         operation = as_text(said.get("op")) or in_header or "u"
         if as_text(said.get("deleted")) == "true":
             operation = _DELETE
@@ -85,14 +111,7 @@ class Unwrapper:
             # Of a row that is gone the transform may have nulls for all but the key.
             "before" if operation == _DELETE else "after": _of_key(values, key, operation),
         }
-        if schema is None:
-            return body
-        fields = schema.get("fields")
-        if type(fields) is list:
-            fields = [
-                one for one in fields if not (type(one) is dict and one.get("field") in names)
-            ]
-        return {"schema": {"fields": [{"field": "after", "fields": fields}]}, "payload": body}
+        return Unwrapped(body, frozenset(found))
 
     def _of_null(self, envelope: Envelope) -> Fields | None:
         message = envelope.message
@@ -110,16 +129,13 @@ def _spellings(table: Table, column: str) -> frozenset[str]:
 
 
 def _row_in(document: Fields) -> tuple[Fields | None, Fields | None]:
-    """Connect's schema of a row, where there is one, and the row; no row where the document is an envelope or a key."""
+    """Connect's schema of a row, where there is one, and the row; no row where the document is a key."""
     schema, row = None, document
     if "payload" in document and document.keys() <= {"schema", "payload"}:
         schema, row = document.get("schema"), document["payload"]
         if type(row) is not dict or is_key_schema(schema):
             return None, None
-    is_enveloped = type(row.get("source")) is dict or (
-        "op" in row and ("before" in row or "after" in row)
-    )
-    return (schema if type(schema) is dict else None), None if is_enveloped else row
+    return (schema if type(schema) is dict else None), row
 
 
 def source_of_topic(envelope: Envelope) -> Fields:
@@ -170,15 +186,21 @@ def _has_company(row: Fields, prefix: str, name: str) -> bool:
     )
 
 
-def _said(
-    row: Fields, prefix: str, columns: frozenset[str] | tuple[()]
-) -> Iterator[tuple[str, Any]]:
-    """What was added to a row, without its prefix; a declared column is none of it."""
-    for name, value in row.items():
-        if name.startswith(prefix) and name not in columns:
-            bare = name[len(prefix) :]
+@lru_cache(maxsize=4_096)
+def _added_to(
+    names: tuple[str, ...], prefix: str | None, columns: frozenset[str] | tuple[()]
+) -> Mapping[str, str]:
+    """Which names of a row were added to it, with what they are without the prefix; a declared column is none of them.
+
+    It is the same for all rows of a table, and is worked out once.
+    """
+    found: dict[str, str] = {}
+    for name in names if prefix is not None else ():
+        if name.startswith(prefix or "") and name not in columns:
+            bare = name[len(prefix or "") :]
             if prefix or bare.removeprefix(_OF_SOURCE) in _KNOWN:
-                yield bare, value
+                found[name] = bare
+    return found
 
 
 def _of_key(values: Fields, key: tuple[frozenset[str], ...], operation: str) -> Fields:
