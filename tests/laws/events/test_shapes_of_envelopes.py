@@ -6,12 +6,18 @@ import base64
 import json
 from collections import defaultdict
 from dataclasses import fields, replace
+from io import BytesIO
+from random import Random
 from typing import Any, Final, get_args
 
+import fastavro
 import pytest
 
+from tests.support import avro_messages
+from tests.support.avro_messages import registered, wired
 from transforms.event import Event
-from transforms.feed.feed import Feed, Table, Unwrapped
+from transforms.families.connect.envelopes import split_files
+from transforms.feed.feed import Feed, Schemas, Table, Unwrapped
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 from transforms.shape import Shape, Shaped
@@ -155,6 +161,7 @@ def bare_with_schema(row: dict[str, object]) -> bytes:
     return compact({"schema": {"type": "struct", "fields": fields}, "payload": row})
 
 
+ROW_ALONE: Final = {"id": 1, "note": "a", "__op": "c", "__deleted": "false"}
 TAKEN_ROWS: Final[dict[str, tuple[bytes, bytes | None]]] = {
     "what was added": (bare(**ADDED), KEY),
     "what was added, with a schema": (bare_with_schema({**FLAT, **ADDED}), KEY),
@@ -251,6 +258,72 @@ def lines(
     return found
 
 
+INT: Final = {"name": "id", "type": "int"}
+NOTE: Final = {"name": "note", "type": ["null", "string"], "default": None}
+OF_VALUE: Final = {
+    **{"type": "record", "name": "io.debezium.data.VariableScaleDecimal"},
+    "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
+}
+AVRO: Final[dict[int, Any]] = {
+    1: avro_messages.key_schema("item", INT),
+    2: avro_messages.envelope_schema("item", INT, NOTE),
+    3: avro_messages.envelope_schema("item", INT, NOTE, {"name": "price", "type": "double"}),
+    4: avro_messages.envelope_schema("item", INT, {"name": "size", "type": OF_VALUE}),
+    5: avro_messages.envelope_schema("item", INT, {"name": "note", "type": "bytes"}),
+    6: {
+        **{"type": "record", "name": "Value", "namespace": "shop.public.item"},
+        "fields": [INT, NOTE, *({"name": one, "type": "string"} for one in ("__op", "__deleted"))],
+    },
+    7: avro_messages.envelope_schema("item", {"name": "note", "type": "string"}),
+}
+"""Schemas by their ids."""
+
+
+def in_avro(number: int, op: str, lsn: int = 7, **images: object) -> bytes:
+    return wired(number, AVRO[number], avro_messages.change(op, "item", lsn, **images))
+
+
+IN_AVRO: Final = wired(1, AVRO[1], {"id": 1})
+TAKEN_IN_AVRO: Final[dict[str, tuple[bytes, bytes | None]]] = {
+    "insert": (in_avro(2, "c", after={"id": 1, "note": "a"}), IN_AVRO),
+    "update": (
+        in_avro(2, "u", before={"id": 1, "note": "a"}, after={"id": 1, "note": None}),
+        IN_AVRO,
+    ),
+    "delete": (in_avro(2, "d", before={"id": 1, "note": None}), IN_AVRO),
+    "by another schema": (in_avro(3, "c", after={"id": 1, "note": "a", "price": 1.5}), IN_AVRO),
+    "read": (in_avro(2, "r", after={"id": 1, "note": "a"}), IN_AVRO),
+    "an object": (
+        in_avro(4, "c", after={"id": 1, "size": {"scale": 1, "value": b"\x07"}}),
+        IN_AVRO,
+    ),
+    "bytes": (in_avro(5, "c", after={"id": 1, "note": b"\\"}), IN_AVRO),
+    "no key": (in_avro(2, "c", after={"id": 1, "note": "a"}), None),
+    "a row alone": (wired(6, AVRO[6], {**ROW_ALONE, "__op": "u"}), IN_AVRO),
+    "a row alone that is gone": (wired(6, AVRO[6], {**ROW_ALONE, "__deleted": "true"}), IN_AVRO),
+    "a key that is no column": (in_avro(7, "c", after={"note": "a"}), IN_AVRO),
+    "JSON": (PLAIN, KEY),
+}
+JUDGED_IN_AVRO: Final[dict[str, tuple[bytes | None, bytes | None]]] = {
+    "a null": (None, IN_AVRO),
+    "by a schema that is not known": (b"\0\0\0\0\x09" + IN_AVRO[5:], IN_AVRO),
+    "a value that goes on": (in_avro(2, "c", after={"id": 1, "note": "a"}) + b"\0", IN_AVRO),
+    "a key that is cut": (in_avro(2, "c", after={"id": 1, "note": "a"}), IN_AVRO[:-1]),
+    "a key in JSON": (in_avro(2, "c", after={"id": 1, "note": "a"}), KEY),
+    "a value that was not sent": (in_avro(2, "u", after={"id": 1, "note": UNSENT}), IN_AVRO),
+    "one in bytes": (in_avro(5, "u", after={"id": 1, "note": UNSENT.encode()}), IN_AVRO),
+    "no new image": (in_avro(2, "c"), IN_AVRO),
+    "an operation that is not known": (in_avro(2, "z", after={"id": 1, "note": "a"}), IN_AVRO),
+    "the value is a key": (IN_AVRO, IN_AVRO),
+}
+
+
+def by_registry(extra: str = "kafka://b/shop.public.item") -> Feed:
+    known = {str(number): registered(schema) for number, schema in AVRO.items()}
+    schemas = Schemas("http://registry:8081", known)
+    return Feed("laws", "debezium", extra, tables={"item": TABLE}, schemas=schemas)
+
+
 def told(event: Event) -> tuple[object, ...]:
     """What a shape leaves to its records."""
     images = ([*event.before.values()], [*event.after.values()])
@@ -302,6 +375,59 @@ def test_a_shape_says_what_a_message_of_a_topic_says(topics: str) -> None:
 @pytest.mark.parametrize("as_texts", [False, True])
 def test_a_shape_says_what_a_line_of_a_dump_says(as_texts: bool) -> None:
     check(Feed("laws", "debezium", "/landing", tables={"item": TABLE}), lines(messages(), as_texts))
+
+
+def test_a_shape_says_what_a_message_in_avro_says() -> None:
+    found: list[tuple[BronzeRecord, bool]] = []
+    for some, taken in ((TAKEN_IN_AVRO, True), (JUDGED_IN_AVRO, False), (TAKEN_IN_AVRO, True)):
+        found += [(message(*one, at), taken) for at, one in enumerate(some.values(), len(found))]
+    # Headers that tell of the message what its bytes do not.
+    plain = TAKEN_IN_AVRO["insert"]
+    found += [(message(*plain, 90, name), taken) for name, taken in HEADERS.items()]
+    check(by_registry(), found)
+
+
+def test_a_shape_says_what_a_damaged_message_in_avro_says() -> None:
+    rng, feed = Random(7), by_registry()
+    source = FORMATS[feed.format]
+    assert source.shapes is not None
+    read, decode = source.shapes(feed), source.decoder(feed, {})
+    taken = 0
+    for at in range(3_000):
+        value, key = rng.choice([*TAKEN_IN_AVRO.values()])
+        octets = bytearray(value)
+        for _ in range(rng.choice([1, 1, 3])):
+            octets[rng.randrange(len(octets))] = rng.randrange(256)
+        record = message(bytes(octets), key, at)
+        try:
+            said = read(record)
+        except Exception:
+            continue
+        if said is not None:
+            taken += 1
+            (event,) = decode(record)
+            assert isinstance(event, Event)
+            assert (event.fault, told(event)) == (None, said[1:])
+            images = (tuple(event.before), tuple(event.after))
+            assert images == (said.shape.before, said.shape.after)
+    assert taken > 300
+
+
+def test_a_shape_says_what_a_record_of_a_container_says() -> None:
+    changes = [
+        avro_messages.change("u", "item", at, after={"id": at, "note": f"{at}"}) for at in range(9)
+    ]
+    stream = BytesIO()
+    fastavro.writer(stream, fastavro.parse_schema(json.loads(json.dumps(AVRO[2]))), changes)
+    feed = Feed("laws", "debezium", "/landing", tables={"item": TABLE})
+    cut = split_files(stream.getvalue(), feed, "shop.public.item+0+0000000042.avro")
+    place = ("w", "shop.public.item+0+0000000042.avro", "g")
+    records = [
+        BronzeRecord(*place, one.line, one.byte_offset, one.header, one.payload, None, 0)
+        for one in cut
+    ]
+    assert len(records) == len(changes)
+    check(feed, [(record, True) for record in records])
 
 
 @pytest.mark.parametrize("mode", [None, *get_args(Unwrapped)])
