@@ -260,6 +260,14 @@ def lines(
 
 INT: Final = {"name": "id", "type": "int"}
 NOTE: Final = {"name": "note", "type": ["null", "string"], "default": None}
+
+
+def in_cell(name: str, kind: str) -> dict[str, Any]:
+    """A column as the connector of YugabyteDB has it."""
+    fields = [{"name": "value", "type": kind}, {"name": "set", "type": "boolean"}]
+    return {"name": name, "type": {"type": "record", "name": f"{name}_cell", "fields": fields}}
+
+
 OF_VALUE: Final = {
     **{"type": "record", "name": "io.debezium.data.VariableScaleDecimal"},
     "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
@@ -275,6 +283,7 @@ AVRO: Final[dict[int, Any]] = {
         "fields": [INT, NOTE, *({"name": one, "type": "string"} for one in ("__op", "__deleted"))],
     },
     7: avro_messages.envelope_schema("item", {"name": "note", "type": "string"}),
+    8: avro_messages.envelope_schema("item", in_cell("id", "int"), in_cell("note", "string")),
 }
 """Schemas by their ids."""
 
@@ -313,6 +322,7 @@ JUDGED_IN_AVRO: Final[dict[str, tuple[bytes | None, bytes | None]]] = {
     "a value that was not sent": (in_avro(2, "u", after={"id": 1, "note": UNSENT}), IN_AVRO),
     "one in bytes": (in_avro(5, "u", after={"id": 1, "note": UNSENT.encode()}), IN_AVRO),
     "no new image": (in_avro(2, "c"), IN_AVRO),
+    "cells": (in_avro(8, "c", after={"id": in_cells(1), "note": in_cells("a")}), IN_AVRO),
     "an operation that is not known": (in_avro(2, "z", after={"id": 1, "note": "a"}), IN_AVRO),
     "the value is a key": (IN_AVRO, IN_AVRO),
 }

@@ -32,6 +32,7 @@ TESTS: Final = {
     "shapes": "events/test_shapes.py::test_records_of_one_shape_become_what_each_becomes_by_itself",
     "damaged": "events/test_shapes.py::test_damaged_records_become_what_each_becomes_by_itself",
     "envelopes": f"{_ENVELOPES}::test_a_shape_says_what_a_message_of_a_topic_says",
+    "in avro": f"{_ENVELOPES}::test_a_shape_says_what_a_message_in_avro_says",
     "bare rows": f"{_ENVELOPES}::test_a_shape_says_what_a_row_without_an_envelope_says",
     "lines": f"{_ENVELOPES}::test_a_shape_says_what_a_line_of_a_dump_says",
     "absent": "events/test_shapes.py::test_a_value_that_is_said_to_be_absent_is_a_fault",

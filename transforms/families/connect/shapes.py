@@ -170,9 +170,8 @@ class EnvelopeShapes:
             return None
         envelope, raw = read.envelope, read.raw
         # A stand-in for a value that was not sent may be written with backslashes.
-        is_suspect = (
-            read.is_json and raw.count(b"\\") > _backslashes(envelope.source.fields)
-        ) or known.placeholders.may_be_written_in(raw)
+        is_suspect = read.is_json and raw.count(b"\\") > _backslashes(envelope.source.fields)
+        is_suspect = is_suspect or known.placeholders.may_be_written_in(raw)
         log = envelope.source.log
         return Shaped(
             known.shape,
