@@ -2,8 +2,9 @@
 
 Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest gives
 the whole row, the others do not matter, and neither do range deletes that are older than that newest change. Where all
-of them are older than gold's reset position, or the newest is gold's own last change, the row stays as it is. All other
-keys go to the fold (``stages``). The result is the same as if all went there, only sooner: a law holds the two equal.
+of them are older than gold's reset position, or the newest is gold's own last change, the row stays as it is. So
+does a base row without a change, where a table is made from its base and all changes behind it. All other keys go to
+the fold (``stages``). The result is the same as if all went there, only sooner: a law holds the two equal.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from transforms.gold.columns import (
     PARTS,
     RESET,
 )
-from transforms.gold.fold_rows import CHANGE, GOLD, MARKED, TOMBSTONE, position_matrix
+from transforms.gold.fold_rows import BASE, CHANGE, GOLD, MARKED, TOMBSTONE, position_matrix
 from transforms.gold.folded_rows import CHANGED, MOST_KEYS_SHOWN, FoldMetrics, folded_schema
 from transforms.gold.key_groups import FoldInput
 from transforms.gold.range_deletes import RangeDelete
@@ -185,10 +186,54 @@ class Newest:
 
         The batch holds all rows of its keys, each key's in the order of ``what`` and ``log_position``.
         """
-        positions = position_matrix(batch.column("log_position"))
-        table, full_rebuild = self.given.table, self.given.full_rebuild
-        if positions is None or _parts_of(batch, len(table.key)) is None:
+        looked_at = self._looked_at(batch)
+        if looked_at is None:
             return None, batch
+        keys, outcome = looked_at
+        self._count(batch, keys, outcome)
+        is_unsure = ~(outcome.newer | outcome.older | outcome.same)
+        if not self.given.full_rebuild:
+            # A row of gold without a change stays; a base row is a row of the table that is made.
+            is_unsure &= (keys.change <= keys.last) | outcome.deleted
+        rest = np.repeat(is_unsure, keys.sizes)
+        made = self._changed(batch, keys.last[outcome.newer]) if outcome.newer.any() else None
+        return made, batch.filter(pa.array(rest))
+
+    def bases(self, batch: pa.RecordBatch) -> tuple[list[pa.Table], pa.RecordBatch]:
+        """What ``stages.BASE_ROWS`` has of some keys, and the rows of those that the fold has to decide.
+
+        The table is made from all changes. Decided are the keys that have nothing but a base row, and those without one
+        whose newest change is a whole row, or a delete, and whose changes are of one stream.
+        """
+        looked_at = self._looked_at(batch)
+        if looked_at is None or self.given.table.before_added:
+            return [], batch
+        keys, outcome = looked_at
+        has_changes = keys.change <= keys.last
+        is_alone = (keys.first == keys.last) & ~has_changes
+        streams = pc.fill_null(batch.column("stream").dictionary_encode().indices, -1).to_numpy()
+        is_one = np.minimum.reduceat(streams, keys.first) == np.maximum.reduceat(
+            streams, keys.first
+        )
+        is_one &= ~_any(_truths(batch, "is_range_delete"), keys)
+        is_whole = _has_effect(batch, "replace")[keys.last] | outcome.removes
+        begins = (batch.column("what").to_numpy() == CHANGE)[keys.first]
+        decided = outcome.newer & (is_alone | (begins & is_one & is_whole))
+        rest = batch.filter(pa.array(np.repeat(~decided, keys.sizes)))
+        there = decided & ~outcome.removes
+        made = []
+        for some in (there & is_alone, there & ~is_alone):
+            if some.any():
+                rows = batch.take(pa.array(keys.last[some]))
+                made.append(_base_rows(rows, has_changes=bool(has_changes[some].any())))
+        return made, rest
+
+    def _looked_at(self, batch: pa.RecordBatch) -> tuple[_Keys, _Outcome] | None:
+        """The keys of a batch, and what becomes of them; None where their rows cannot be compared by columns."""
+        positions = position_matrix(batch.column("log_position"))
+        table = self.given.table
+        if positions is None or _parts_of(batch, len(table.key)) is None:
+            return None
         what = batch.column("what").to_numpy()
         last = _keys_end(batch, len(table.key))
         first = np.append(0, last[:-1] + 1)
@@ -197,15 +242,8 @@ class Newest:
         changes = np.add.reduceat(is_change, first)
         keys = _Keys(first, last, last - changes + 1)
         stands = _Standing.of(batch, positions, self.deletes)
-        outcome = _Outcome.of(table, batch, stands, keys, full_rebuild=full_rebuild)
-        self._count(batch, keys, outcome)
-        is_unsure = ~(outcome.newer | outcome.older | outcome.same)
-        if not full_rebuild:
-            # A row of gold without a change stays; a base row is a row of the table that is made.
-            is_unsure &= (changes > 0) | outcome.deleted
-        rest = np.repeat(is_unsure, last - first + 1)
-        made = self._changed(batch, last[outcome.newer]) if outcome.newer.any() else None
-        return made, batch.filter(pa.array(rest))
+        full_rebuild = self.given.full_rebuild
+        return keys, _Outcome.of(table, batch, stands, keys, full_rebuild=full_rebuild)
 
     def _count(self, batch: pa.RecordBatch, keys: _Keys, outcome: _Outcome) -> None:
         """Count as the fold would."""
@@ -357,9 +395,16 @@ class _Outcome:
         removes = _has_effect(batch, "remove") & is_change
         newest_is_whole = _is_whole(table, batch, removes)[keys.last] & stands.is_behind(keys.last)
         if full_rebuild:
-            others = _any(~is_change, keys)
-            newer, nothing = has_changes & newest_is_whole & ~mixed & ~others, others & False
-            return cls(newer, nothing, nothing, removes[keys.last], nothing, nothing)
+            is_base = what == BASE
+            others = _any(~is_change & ~is_base, keys)
+            # A change never stands before the base row of its key. One that is marked is a matter for the fold.
+            has_base = is_base[keys.first]
+            is_live = has_base & ~_has_effect(batch, MARKED)[keys.first]
+            stays = ~has_changes & is_live & (stands.deletes is None)
+            newer = (has_changes & newest_is_whole) | stays
+            nothing = others & False
+            newer &= ~mixed & ~others
+            return cls(newer, nothing, nothing, removes[keys.last], nothing, is_live)
         rows, stones = (
             np.add.reduceat((what == one).astype(np.int64), keys.first) for one in (GOLD, TOMBSTONE)
         )
@@ -441,6 +486,34 @@ def _are_equal(column: pa.Array, ones: Numbers, others: Numbers) -> Numbers:
     pairs = (column.take(pa.array(rows)) for rows in (ones, others))
     found: Numbers = pc.equal(*pairs).to_numpy(zero_copy_only=False)
     return found
+
+
+def _base_rows(rows: pa.RecordBatch, *, has_changes: bool) -> pa.Table:
+    """What the base has of each of these keys, by its newest change (``has_changes``), or by its base row."""
+    count, streams = rows.num_rows, rows.column("streams")
+    if has_changes:
+        of_each = rows.column("stream")
+        ends = np.append(0, np.cumsum(of_each.is_valid().to_numpy(zero_copy_only=False)))
+        offsets = pa.array(ends, pa.int32())
+        streams = pa.ListArray.from_arrays(offsets, of_each.drop_null(), type=streams.type)
+    last = {
+        "log_position": rows.column("log_position"),
+        "event_id": rows.column("event_id"),
+        "event_at": rows.column("event_at").cast(pa.timestamp("us", "UTC")),
+        "is_range_delete": pa.repeat(False, count),
+    }
+    state = {
+        "effect": pa.repeat("replace", count),
+        "columns": rows.column("after"),
+        "copies": pa.repeat(pa.scalar(1, pa.int64()), count),
+        "last": pa.StructArray.from_arrays([*last.values()], [*last]),
+    }
+    cells = {
+        "key": rows.column("key"),
+        "streams": streams,
+        "state": pa.StructArray.from_arrays([*state.values()], [*state]),
+    }
+    return pa.table(cells)
 
 
 def _needs_order(batch: pa.RecordBatch, stands: _Standing, keys: _Keys) -> Numbers:

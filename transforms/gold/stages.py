@@ -398,16 +398,37 @@ class ToBase:
         """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are present."""
         given, fold = self.given, Fold.of(self.given.table)
         by_key = RangeDeletesByKey(given.range_deletes, fold.identity)
+        decided: list[pa.Table] = []
         rows: list[dict[str, object]] = []
-        for key_groups in linked_key_groups(given, batches):
-            for one in ordered_changes(given, fold, by_key, list(key_groups)):
-                state = fold.after(one.changes, one.key.base)
-                if state.last is not None and state.effect != "remove":
-                    rows.append(_base_row(one, state, state.last))
-            if len(rows) >= _BATCH_ROWS:
-                yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
-                rows = []
+        for rest in self._undecided(batches, decided):
+            for key_groups in linked_key_groups(given, rest):
+                for one in ordered_changes(given, fold, by_key, list(key_groups)):
+                    state = fold.after(one.changes, one.key.base)
+                    if state.last is not None and state.effect != "remove":
+                        rows.append(_base_row(one, state, state.last))
+                if len(rows) >= _BATCH_ROWS:
+                    yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
+                    rows = []
+            for made in decided:
+                yield from made.cast(BASE_ROWS).combine_chunks().to_batches()
+            decided.clear()
         yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
+
+    def _undecided(
+        self, batches: Iterable[pa.RecordBatch], decided: list[pa.Table]
+    ) -> Iterator[Iterable[pa.RecordBatch]]:
+        """The rows of keys that comparing columns does not decide, all of a key together; the others ``decided``."""
+        if not self.given.by_newest:
+            yield batches
+            return
+        newest = Newest(self.given, FoldMetrics(), Deletes.of(self.given.range_deletes))
+        for some in whole_keys(batches, len(self.given.table.key)):
+            if not isinstance(some, pa.RecordBatch):
+                yield some
+                continue
+            made, rest = newest.bases(some)
+            decided += made
+            yield [rest]
 
 
 def _base_row(one: OrderedChanges, state: State, last: Last) -> dict[str, object]:

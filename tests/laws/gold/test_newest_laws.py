@@ -10,6 +10,7 @@ from typing import Any
 from zlib import crc32
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from assets.executors.in_process import InProcess
@@ -21,11 +22,18 @@ from transforms.change import Change
 from transforms.feed.feed import Table
 from transforms.gold import newest
 from transforms.gold.columns import BLOB, KIND, MENTIONS
-from transforms.gold.fold_rows import CHANGE, FOLD_ROWS, GOLD, TOMBSTONE, shaped_rows
+from transforms.gold.fold_rows import (
+    CHANGE,
+    FOLD_ROWS,
+    GOLD,
+    TOMBSTONE,
+    rows_of_base,
+    shaped_rows,
+)
 from transforms.gold.folded_rows import CHANGED, COUNTED, FoldMetrics
 from transforms.gold.key_groups import FoldInput
 from transforms.gold.range_deletes import RangeDelete
-from transforms.gold.stages import FromHistory, OntoGold
+from transforms.gold.stages import BASE_ROWS, FromHistory, OntoGold, ToBase
 
 MOST = {"stock": 0.5, "replica": 0.2}
 """Kinds of which each change is for one row, and the least share of keys of which the newest change decides.
@@ -66,6 +74,8 @@ def test_the_newest_change_decides_what_the_fold_decides(
                 fold = lake.fold(name, table, windows)
                 onto = replace(fold, stored=lake.gold[name].stored())
                 with_deletes = replace(onto, deletes=drawn_deletes(onto, f"{first} {at}"))
+                for whole in (fold, replace(fold, deletes=with_deletes.deletes)):
+                    same_from_base(whole, Random(f"{kind} {first} {at}"), ROWS_OF_A_BATCH[at])
                 for rows, given, stage in (*inputs(onto), *inputs(with_deletes)):
                     by_columns, by_fold = (
                         result(stage(replace(given, by_newest=one)), rows, ROWS_OF_A_BATCH[at])
@@ -171,6 +181,55 @@ def inputs(
     whole = replace(fold, stored=None)
     given = replace(whole.given(full_rebuild=True), depends=True)
     yield derived(InProcess().together(whole.whole(given, None, 0), None)), given, FromHistory
+
+
+def same_from_base(fold: TableFold[pa.Table], rng: Random, size: int) -> None:
+    """Base rows, and the table that is made of these and all later changes, are the same by columns and by the fold."""
+    given = replace(fold, stored=None).given(full_rebuild=True)
+    rows = InProcess().together(replace(fold, stored=None).whole(given, None, 0), None)
+    rows = with_streams(rows, rng)
+    positions = rows["log_position"].to_pylist()
+    end = rng.choice(positions)
+    is_old = pa.array([one <= end for one in positions], pa.bool_())
+    base = same_bases(given, rows.filter(is_old), size)
+    of_base = rows_of_base(base)
+    of_base = of_base.set_column(0, FOLD_ROWS.field("group"), of_base["key"])
+    newer = pa.concat_tables([of_base, rows.filter(pc.invert(is_old))])
+    later = InProcess().together(newer, None)
+    same_bases(given, later, size)
+    by_columns, by_fold = (
+        result(FromHistory(replace(given, depends=True, by_newest=one)), later, size)
+        for one in (True, False)
+    )
+    assert by_columns == by_fold
+
+
+def with_streams(rows: pa.Table, rng: Random) -> pa.Table:
+    """The rows as of one or two streams."""
+    drawn_streams: list[list[str | None]] = [[None], ["a"], [None, "a"], ["a", "b"]]
+    streams = rng.choice(drawn_streams)
+    chosen = [rng.choice(streams) for _ in range(rows.num_rows)]
+    at = rows.schema.get_field_index("stream")
+    return rows.set_column(at, rows.field(at), pa.array(chosen, pa.string()))
+
+
+def same_bases(given: FoldInput, rows: pa.Table, size: int) -> pa.Table:
+    """The base rows of these rows, which are the same by columns and by the fold."""
+    batches = rows.combine_chunks().to_batches(max_chunksize=size)
+    by_columns, by_fold = (
+        pa.Table.from_batches(
+            [*ToBase(replace(given, by_newest=one))(iter(batches))], schema=BASE_ROWS
+        )
+        for one in (True, False)
+    )
+    told = [sorted(map(shown_base, one.to_pylist())) for one in (by_columns, by_fold)]
+    assert told[0] == told[1]
+    return by_fold
+
+
+def shown_base(row: dict[str, Any]) -> str:
+    """A base row as a text; the order of its columns means nothing."""
+    return repr(row | {"state": row["state"] | {"columns": sorted(row["state"]["columns"])}})
 
 
 def derived(rows: pa.Table) -> pa.Table:
