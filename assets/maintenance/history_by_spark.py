@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from delta.tables import DeltaTable
@@ -125,24 +125,15 @@ class HistoryBySpark:
         return str(digest[0]["digest"])
 
     def commit(self, base: DataFrame, compaction_watermark: CompactionWatermark) -> None:
-        """Where a run brought older changes meanwhile, it is made once more with them."""
+        """Whoever compacts holds the lock of silver, so that nothing comes meanwhile."""
         lake, feed, name = self.lake, self.plan.feed, self.plan.name
-        # What the base was before is read before it is replaced.
-        old = self.silver.base_rows
-        before = None if old is None else old.localCheckpoint()
         known = compacted.compaction_watermark_facts(lake, feed).get(name)
         earlier = known["newest_window"] if known else ""
-        while True:
-            covered = self._in_silver(compaction_watermark)
-            compacted.remember_identities(lake, feed, name, covered)
-            newest = max(_aggregate(covered, F.max("window")) or "", earlier)
-            new = NewBase(name, self.plan.table, base, compaction_watermark, newest)
-            compacted.write_base(lake, feed, new)
-            if self._unknown(self._in_silver(compaction_watermark)).isEmpty():
-                return
-            # Spark reads silver again, with what was written meanwhile. The old base was kept, for it is replaced.
-            again = replace(self, silver=replace(self.silver, base_rows=before))
-            base = again.base_at(compaction_watermark)
+        covered = self._in_silver(compaction_watermark)
+        compacted.remember_identities(lake, feed, name, covered)
+        newest = max(_aggregate(covered, F.max("window")) or "", earlier)
+        new = NewBase(name, self.plan.table, base, compaction_watermark, newest)
+        compacted.write_base(lake, feed, new)
 
     def _in_silver(self, compaction_watermark: CompactionWatermark) -> DataFrame:
         """The table's rows of silver at or below a compaction watermark, as they are now."""
