@@ -112,7 +112,7 @@ class OfMariaDb(Capture):
     def wait_for_snapshots(self, count: int, connector: Connector) -> None:
         """Wait until so many snapshots are whole, while clients change rows."""
         with self.changing():
-            wait_until(lambda: len(self.snapshots()) >= count, connector, 90)
+            wait_until(lambda: len(self.snapshots()) >= count, connector)
         self.wait_for_end(connector)
 
     def purge(self) -> None:

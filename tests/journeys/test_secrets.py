@@ -45,10 +45,12 @@ LONG = " of a very long line" * 80
 TOPIC = """\
 format: debezium
 landing: kafka://127.0.0.1:{port}/pets
+source: postgresql://127.0.0.1:{port}/zoo
 tables: {{pets: {{key: [id], columns: {{id: int, name: string}}}}}}
 """
 WRONG, KAFKA, MAIL, HOOK = "wrong+secret/4711", "kafka secret 4712", "mail-secret-4713", "hook-4714"
 ADDRESS, MASK = "secret+of/an-address-4715", "mask/secret+of-names-4716"
+ERASURE, SOURCE, TOKEN = "erasure/secret+of-keys-4717", "source-secret-4718", "catalogue-4719"
 
 
 def forms(secret: str) -> set[bytes]:
@@ -137,6 +139,11 @@ def told(store: Store, tmp_path: Path) -> dict[str, str]:
         "WEIR_KAFKA_SASL_MECHANISM": "PLAIN",
         "WEIR_KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
         "WEIR_MASK_KEY": MASK,
+        "WEIR_ERASURE_KEY": ERASURE,
+        "WEIR_SOURCE_USERNAME": "weir",
+        "WEIR_SOURCE_PASSWORD": SOURCE,
+        "WEIR_CATALOGUES": f"unity+http://127.0.0.1:{dead}/main",
+        "WEIR_CATALOGUE_TOKEN": TOKEN,
         "WEIR_ALERTS": f"http://127.0.0.1:{dead}/services/{HOOK} "
         f"mailto://weir:{MAIL}@127.0.0.1:{dead}?to=somebody@example.com&from=weir@example.com",
     }
@@ -178,7 +185,11 @@ def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[s
     elsewhere = ("--warehouse", "s3://secret-tables/failing")
     assert weir(tmp_path, failing, "run", "--feed", "crowd", *elsewhere) != 0
     assert weir(tmp_path, told, "query", "SELECT count(*), sum(hash(name)) FROM gold.zoo.pets") == 0
+    erased = ("erase", "zoo", "pets", "2", "--yes", "--by", "ann", "--reason", "asked to")
+    assert weir(tmp_path, told, *erased) == 0
     assert weir(tmp_path, told, "run", "--feed", "topic") == 2
+    assert weir(tmp_path, told, "reconcile", "topic") == 2
+    assert weir(tmp_path, told, "register", "zoo") == 1
     assert weir(tmp_path, told, "status", "--details") in (0, 1, 2)
     assert weir(tmp_path, told, "notify", "--test") != 0
     denied = {**told, "AWS_SECRET_ACCESS_KEY": WRONG}
@@ -204,7 +215,8 @@ def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[s
     assert b"silver__crowd" in texts["history/"]
     assert b"BatchScan weir_records" in texts["events/"], "Spark's tasks read no drop"
     assert b"Ada" in texts["s3://secret-tables/lake/gold/"]
-    for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK, ADDRESS, MASK):
+    secrets = (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK, ADDRESS, MASK, ERASURE, SOURCE, TOKEN)
+    for secret in secrets:
         written = forms(secret)
         places = [
             name for name, body in looked_through.items() if any(form in body for form in written)

@@ -20,6 +20,7 @@ from tests.services.mariadb import PASSWORD as MARIADB_PASSWORD
 from tests.services.mariadb import USER as MARIADB_USER
 from tests.services.mariadb import MariaDb
 from tests.services.postgres import DATABASE, USER, Postgres
+from tests.services.server_process import PATIENCE
 
 
 class Release(NamedTuple):
@@ -162,9 +163,9 @@ def _running(
             process.wait(20)
 
 
-def wait_until(is_there: Callable[[], bool], connector: Connector, seconds: float = 240) -> None:
+def wait_until(is_there: Callable[[], bool], connector: Connector) -> None:
     """Wait for what the connector is to bring; a busy machine takes its time to start it."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE
     while not is_there():
         connector.check()
         if time.monotonic() > deadline:

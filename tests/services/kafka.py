@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from orchestration.spark.java import find_java
 from tests.services.ivy import Module, classpath, fetched
+from tests.services.server_process import PATIENCE
 
 VERSION = "4.1.0"
 MODULES = (
@@ -138,7 +139,7 @@ class Broker:
                 cwd=self.folder,
                 start_new_session=True,
             )
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"Kafka did not start:\n{self.log.read_text()[-3000:]}")
@@ -217,14 +218,16 @@ class Broker:
     def wait_until_gone(self, topic: str, offset: int) -> None:
         """Wait until compaction has removed what stands at an offset of the first partition."""
         consumer = Consumer({"bootstrap.servers": self.address, "group.id": "tests"})
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            consumer.assign([TopicPartition(topic, 0, offset)])
-            found = consumer.poll(5)
-            if found is not None and found.error() is None and found.offset() != offset:
-                break
-            time.sleep(0.1)
-        consumer.close()
+        deadline = time.monotonic() + PATIENCE
+        with closing(consumer):
+            while True:
+                consumer.assign([TopicPartition(topic, 0, offset)])
+                found = consumer.poll(5)
+                if found is not None and found.error() is None and found.offset() != offset:
+                    return
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"compaction has left offset {offset} of {topic}")
+                time.sleep(0.1)
 
     def _producing(self, settings: Mapping[str, str] | None) -> dict[str, str | int | float | bool]:
         return {

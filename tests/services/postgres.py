@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.services.kafka import free_ports
+from tests.services.server_process import PATIENCE
 
 INSTALL = "apt-get install postgresql"
 DATABASE, USER = "postgres", "weir"
@@ -67,7 +68,7 @@ def running_postgres(folder: Path, found: Path) -> Iterator[Postgres]:
         # Postgres refuses to run as root.
         shutil.chown(folder, "nobody")
     options = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
-    control = [str(found / "pg_ctl"), "-D", data, "-w"]
+    control = [str(found / "pg_ctl"), "-D", data, "-w", "-t", str(PATIENCE)]
     _run([str(found / "initdb"), "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C"])
     _run(
         [*control, "-l", f"{folder}/log", "-o", f"-p {server.port} -k {folder} {options}", "start"]

@@ -21,6 +21,8 @@ import pytest
 from botocore.client import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from tests.services.server_process import PATIENCE
+
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
@@ -111,7 +113,7 @@ def running_store(folder: Path) -> Iterator[Store]:
 
 
 def _wait_until_writable(store: Store, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             store.put("ready", {"ready": b"ready"})

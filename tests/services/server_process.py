@@ -9,7 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
+
+PATIENCE: Final = 240
+"""Seconds for which a server that has not ended is waited for: a busy machine takes ten times as long as an idle."""
 
 
 @dataclass(slots=True)
@@ -20,13 +23,11 @@ class ServerProcess:
     folder: Path
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
 
-    def launch(
-        self, command: Sequence[str | Path], answers: Callable[[], bool], seconds: int = 180
-    ) -> None:
+    def launch(self, command: Sequence[str | Path], answers: Callable[[], bool]) -> None:
         """Start it, and wait until it answers; an ``OSError``, as of a refused connection, is no answer yet.
 
         Raises:
-            RuntimeError: it ended, or did not answer in so many seconds; with the end of its log.
+            RuntimeError: it ended, or did not answer in time; with the end of its log.
         """
         log = self.folder / "server.log"
         with log.open("ab") as output:
@@ -37,7 +38,7 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while not _is_there(answers):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 tail = log.read_text(errors="replace")[-3000:]

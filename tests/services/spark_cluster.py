@@ -24,10 +24,10 @@ from typing import Any, Final
 import pyspark
 
 from tests.services.kafka import free_ports
+from tests.services.server_process import PATIENCE
 
 HOST: Final = "127.0.0.1"
 HOME: Final = Path(pyspark.__file__).parent
-PATIENCE: Final = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from typing import Any
 import requests
 
 from tests.services.kafka import free_ports
+from tests.services.server_process import PATIENCE
 
 SERVER, JAVA = "WEIR_TRINO", "WEIR_TRINO_JAVA"
 CATALOG, SCHEMA = "weir", "gold"
@@ -128,7 +129,7 @@ def _settings(folder: Path, port: int, warehouse: Path) -> Mapping[str, list[str
 
 
 def _wait_until_ready(trino: Trino, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             trino.ask(f"CREATE SCHEMA {CATALOG}.{SCHEMA}")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from tests.journeys.server import end
 from tests.services.kafka import free_ports
+from tests.services.server_process import PATIENCE
 
 GUARDED, UNGUARDED = "orchestration.web.pages", "dagster_webserver"
-START_SECONDS = 120
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def pages_of(module: str, home: Path, *options: str, hosts: str = "") -> Iterato
             start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + PATIENCE
         while not _answers(port):
             said = (home / "log").read_text(errors="replace")[-3000:]
             assert process.poll() is None, said
