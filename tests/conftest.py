@@ -15,8 +15,9 @@ from pyspark.sql import SparkSession
 
 from assets import retries
 from orchestration.spark.jars import ensure_jars
-from orchestration.spark.settings import session_config
+from orchestration.spark.settings import FIRST_COMPILER, OPTIONS, session_config
 from tests import lanes
+from tests.journeys import forked_weir
 from tests.lanes import pytest_configure_node, pytest_xdist_make_scheduler
 from tests.services.kafka import broker
 from tests.suites import LONG, Shard, is_slow, part_of
@@ -42,6 +43,18 @@ SERVERS = {"store", "broker", "postgres"}
 """Fixtures that start a server."""
 
 
+FORGETFUL = {
+    # Of every query Spark keeps its plan as text and what its pages would show, of a thousand of them by default.
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "1000",
+    # Delta keeps what it has read of each table for an hour, of 10,000 tables: those of a test are no other one's.
+    "spark.databricks.delta.delta.log.cacheSize": "200",
+}
+"""Nobody looks at the pages of the tests' session, which has thousands of queries of thousands of tables."""
+
+
 UNCOMPILED = {
     "spark.sql.codegen.wholeStage": "false",
     # As for small work everywhere (``orchestration/spark/settings.py``).
@@ -57,17 +70,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that all tests of this process share: two cores, few partitions, UTC."""
     settings = session_config(os.environ) | {
         "spark.master": "local[2]",
-        # One session has all tests that need Spark, and Delta keeps for an hour what it has read of each table.
+        # One session has all tests that need Spark.
         "spark.driver.memory": "3g",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         # Two test processes and their servers share two cores: what takes seconds alone may wait for minutes.
         "spark.sql.broadcastTimeout": "1200",
+        **FORGETFUL,
         **({} if os.environ.get("WEIR_TEST_COMPILED") else UNCOMPILED),
         "spark.jars": ",".join(str(jar) for jar in ensure_jars()),
         # Nothing that a test saves by name may land in the folder where pytest was started.
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
     }
+    if not os.environ.get("WEIR_TEST_COMPILED"):
+        # Of the 144 s of processor that Java took for the tests of one file, its compilers had 68.
+        settings[OPTIONS] = f"{settings[OPTIONS]} {FIRST_COMPILER}"
     # Spark's workers are this Python; PATH's has none of the packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder
@@ -81,6 +98,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 LANE = "spark"
 """The group of all tests that use the session: one process runs them, and the others everything else. Two sessions of
 two cores each take longer on two cores than one after the other."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """In the long suite each command of a journey is a fresh process of the installed program."""
+    if config.getoption("shard") is not None:
+        os.environ.setdefault(forked_weir.VARIABLE, "0")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -123,16 +146,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         marks = {mark.name for mark in item.iter_markers()}
         if "spark" in marks:
             item.add_marker(pytest.mark.xdist_group(LANE))
-        elif marks & {"services", "journey"}:
-            # Whose tests share a server.
+        elif marks & {"services", "journey"} or is_of_module(item):
+            # Whose tests share a server, or what else is made once for all of them: two processes would make it twice.
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     items.sort(key=turn_of)
     lanes.tell(config, items)
 
 
+def is_of_module(item: pytest.Item) -> bool:
+    """Whether something is made for the test that all tests of its file share."""
+    found = getattr(item, "_fixtureinfo", None)
+    fixtures = found.name2fixturedefs.values() if found else ()
+    return any(one[-1].scope == "module" for one in fixtures if one)
+
+
 def turn_of(item: pytest.Item) -> int:
     """When the test is run: Spark's lane first, then what takes long; quick ones go last to whoever is free."""
     marks = {mark.name for mark in item.iter_markers()}
+    if is_of_module(item):
+        # A whole file for one process: the other one has to find something to do beside it.
+        marks.add("slow")
     turns = ({"spark"}, {"services", "journey"}, {"slow", "long"})
     return next((turn for turn, names in enumerate(turns) if marks & names), len(turns))
 

@@ -27,6 +27,11 @@ LONG: Final[Mapping[str, int]] = {
     "tests/journeys/test_soft_deletes.py[spark]": 150,
     "tests/orchestration/cli/sql/test_same_answers.py"
     "::test_drawn_questions_have_the_answers_that_spark_gives": 200,
+    # Each starts a Dagster of its own; of the ways to end one, make test has the signal.
+    "tests/journeys/test_deploy.py::test_a_window_goes_from_a_bucket_to_a_bucket_and_its_run_is_in_postgres": 104,
+    "tests/journeys/test_own_folder.py::test_where_its_process_is_killed_nothing_is_left": 62,
+    # That Dagster's own server lets a foreign page start runs, which shows that the test of the guard would see it.
+    "tests/journeys/test_guarded_pages.py::test_a_foreign_page_starts_nothing[dagster_webserver-started0]": 32,
     # The daemon and each message.
     "tests/journeys/test_alerts.py::test_one_message_tells_of_a_run_that_the_daemon_has_run": 95,
     "tests/assets/readers": 290,
@@ -39,6 +44,8 @@ LONG: Final[Mapping[str, int]] = {
     "tests/faults/test_two_runs.py": 149,
     "tests/orchestration/spark/test_conditional_commits.py": 167,
     "tests/assets/silver/test_bad_input.py::test_records_that_spark_has_no_memory_for_end_the_run_with_what_to_set": 53,
+    "tests/faults/test_kills.py": 169,
+    "tests/faults/test_store_errors.py::test_errors_now_and_then_are_tried_again_without_a_word": 22,
     # Processes with a Java of their own, which are given up after a time.
     "tests/orchestration/spark/test_clusters.py": 102,
     "tests/orchestration/spark/test_standing_workers.py": 71,
@@ -50,6 +57,8 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/test_golden_landings.py"
     "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[arcion_s3_csv]": 16,
     "tests/assets/test_golden_landings.py"
+    "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[dgraph]": 10,
+    "tests/assets/test_golden_landings.py"
     "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[tigergraph]": 12,
     "tests/assets/test_golden_landings.py"
     "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[yugabyte]": 16,
@@ -58,6 +67,21 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
     "tests/assets/gold/test_kept_deletes.py[spark-merged]": 60,
+    "tests/assets/gold/test_kept_deletes.py::test_compaction_keeps_marked_rows_and_their_values[spark]": 30,
+    "tests/assets/gold/test_kept_deletes.py::test_a_feed_file_that_changes_its_mind_makes_gold_again[spark]": 10,
+    "tests/assets/gold/test_kept_deletes.py::test_a_truncate_that_would_mark_most_live_rows_waits[spark]": 12,
+    "tests/assets/gold/test_never_inserted.py::test_a_row_under_a_new_key_is_no_new_row[spark]": 10,
+    "tests/assets/gold/test_held_losses.py"
+    "::test_spark_tells_what_an_incremental_snapshot_does_not_name": 21,
+    "tests/assets/gold/test_schema_changes.py"
+    "::test_a_table_is_made_again_under_another_key_where_a_person_asks_for_it[versions-spark]": 18,
+    "tests/assets/gold/test_schema_changes.py"
+    "::test_a_table_without_rows_takes_another_key_type_and_name_at_once[spark]": 9,
+    "tests/assets/gold/test_schema_changes.py[key-spark]": 15,
+    "tests/assets/gold/test_schema_changes.py[name-spark]": 15,
+    "tests/assets/gold/test_schema_changes.py[evolves-spark]": 15,
+    "tests/assets/audit/test_explain.py"
+    "::test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story[spark]": 24,
     "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
     "tests/assets/storage/test_spark_table.py": 65,
     "tests/assets/erasure/test_erasing_by_spark.py": 60,
@@ -69,7 +93,17 @@ LONG: Final[Mapping[str, int]] = {
     "tests/laws/test_model_laws.py[account-by Spark]": 151,
     "tests/laws/test_model_laws.py[stock-by Spark]": 236,
     "tests/laws/test_model_laws.py[replica-by Spark]": 150,
+    # Golden cases from a broker: make test has Debezium's, and those of all formats as dumps of topics.
+    "tests/assets/test_golden_landings.py"
+    "::test_topics_in_one_process_are_what_the_functions_make_of_their_records[arcion_kafka]": 13,
+    "tests/assets/test_golden_landings.py"
+    "::test_topics_in_one_process_are_what_the_functions_make_of_their_records[dgraph]": 7,
+    "tests/assets/test_golden_landings.py"
+    "::test_topics_in_one_process_are_what_the_functions_make_of_their_records[tigergraph]": 7,
     # The contract of both executors for tables that are like another one of make test's: a source's kind, or a shape.
+    "tests/executors/test_folding.py[marked.item]": 42,
+    "tests/executors/test_folding.py[kinds.typed]": 24,
+    "tests/executors/test_folding.py[described.pets]": 18,
     "tests/executors/test_folding.py[kinds.edge]": 12,
     "tests/executors/test_folding.py[kinds.triple]": 12,
     "tests/executors/test_folding.py[marked.stock]": 12,
@@ -110,15 +144,22 @@ LONG: Final[Mapping[str, int]] = {
 Guessed, as no undisturbed run of them was measured: those of ``tests/cluster``, Airflow and dbt."""
 
 NUMBERED: Final[Mapping[str, int]] = {
-    "tests/faults/test_kills.py": 169,
     "tests/laws/events/test_laws_of_events.py": 67,
     "tests/laws/cuts": 150,
     "tests/laws/gold": 450,
     "tests/laws/snapshots": 240,
+    "tests/laws/test_tigergraph.py": 330,
     # The cases of its test in this process.
     "tests/laws/test_model_laws.py": 335,
+    # Each command in a Python of its own, where make test forks them from one that has imported Weir.
+    "tests/journeys/test_newcomer.py": 76,
+    "tests/journeys/test_pages.py::test_the_commands_of_the_pages_do_and_print_what_they_say": 125,
+    "tests/journeys/test_pages.py::test_the_commands_of_onboarding_do_and_print_what_the_page_says": 30,
+    "tests/journeys/test_quarantine.py": 250,
+    "tests/journeys/test_soft_deletes.py": 64,
+    "tests/journeys/test_tutorials.py": 210,
 }
-"""Parts that both suites have: in the long one with larger numbers, of which these are the seconds."""
+"""Parts that both suites have: in the long one with larger numbers or more processes, which take these seconds."""
 
 SLOW: Final = frozenset(
     {
@@ -197,7 +238,7 @@ SLOW: Final = frozenset(
 )
 """Parts without Spark whose tests take a second of a processor or more: ``make check`` leaves them out."""
 
-SHARDS: Final = 19
+SHARDS: Final = 22
 """How many shards .ci/run counts on: each has to be over in ten minutes."""
 
 

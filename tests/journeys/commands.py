@@ -8,8 +8,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.journeys.forked_weir import folder_of_weir
+
 LONG = 1200
 WEIR = str(Path(sys.executable).parent / "weir")
+"""The installed one, which imports by itself what it needs."""
 
 
 @dataclass(frozen=True)
@@ -44,4 +47,4 @@ def command(folder: Path, *words: str) -> Done:
 
 def weir(folder: Path, *words: str) -> Done:
     """Run ``weir`` in ``folder``."""
-    return command(folder, WEIR, *words)
+    return command(folder, str(folder_of_weir() / "weir"), *words)

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from tests.journeys.forked_weir import folder_of_weir
+
 LONG = 1200
 MARK = "==== block"
 TYPED = "$ "
@@ -68,7 +70,7 @@ def carried_out(folder: Path, done: list[Step], environment: Mapping[str, str]) 
         cwd=folder,
         env={
             **kept,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{folder_of_weir()}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             # The code that is tested, wherever the environment's own copy of it lies.
             "PYTHONPATH": f"{root}",
             **environment,

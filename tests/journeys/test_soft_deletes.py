@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.commands import LONG, WEIR, Done, inherited
+from tests.journeys.commands import LONG, Done, inherited
+from tests.journeys.forked_weir import folder_of_weir
 from tests.support.pet_feed import change, drop, lay
 
 pytestmark = pytest.mark.journey
@@ -34,7 +35,7 @@ def asked(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Done]
 
     def ask(*words: str) -> Done:
         done = subprocess.run(
-            [WEIR, *words],
+            [str(folder_of_weir() / "weir"), *words],
             cwd=tmp_path,
             env={**inherited(), "WEIR_EXECUTOR": request.param},
             stdin=subprocess.DEVNULL,
