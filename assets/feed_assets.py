@@ -157,6 +157,8 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "cuts": {
         "position": "Up to where in the source all gold tables of the feed are whole.",
+        "source_at": "When the source made the newest change in it.",
+        "tables": "Each gold table: its version, and how far that is ahead of the position.",
         "exact_tables": "How many tables have nothing beyond it.",
         "held_by": "What keeps the position from being newer.",
         "late_events": "How many new events stand at or below a position that was recorded before.",

@@ -173,6 +173,7 @@ SLOW: Final = frozenset(
         "tests/assets/gold/test_late_events.py",
         "tests/assets/test_checks.py"
         "::test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_downstream",
+        "tests/orchestration/cli/test_cut_after_rewriting.py",
         "tests/orchestration/cli/test_debezium_without_schemas.py",
         "tests/orchestration/cli/test_decisions.py",
         "tests/orchestration/cli/test_hostile_drops.py",

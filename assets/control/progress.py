@@ -32,14 +32,22 @@ FINISHED = ("window", "objects", "declaration")
 
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
     """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
-    digest = feed_digests(decisions.with_recorded(lake, feed))
-    finished = {
+    rows = lake.in_process_table(Layer.PROGRESS, feed.name).rows(FINISHED)
+    return unfinished_by(decisions.with_recorded(lake, feed), rows, known)
+
+
+def unfinished_by(
+    feed: Feed, finished: Iterable[Mapping[str, Any]], known: Sequence[ReadObject]
+) -> list[str]:
+    """``unfinished`` for whoever has the feed with its decisions, and has read what is ``FINISHED``."""
+    digest = feed_digests(feed)
+    done = {
         row["window"]: row["objects"]
-        for row in lake.in_process_table(Layer.PROGRESS, feed.name).rows(FINISHED)
+        for row in finished
         if row["declaration"] == digest(row["window"])
     }
     counts = amounts(feed, known)
-    return sorted(window for window, count in counts.items() if finished.get(window) != count)
+    return sorted(window for window, count in counts.items() if done.get(window) != count)
 
 
 def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:

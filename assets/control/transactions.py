@@ -17,7 +17,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from assets.columns import layers
 from assets.control import progress
 from assets.control.progress import Landed
+from assets.executors.choice import Choice
 from assets.storage.delta_rs import conformed
+from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.column_types.map_columns import NUMBERS
@@ -30,9 +32,13 @@ from transforms.silver.transactions import TransactionEvent, TransactionState, s
 
 def read_open_events(lake: Lake, feed: Feed) -> pa.Table | None:
     """The events of all windows; None where there are more than fit into this process."""
-    table = lake.in_process_table(Layer.TRANSACTIONS, feed.name)
+    return open_events_in(lake.in_process_table(Layer.TRANSACTIONS, feed.name), lake.choice)
+
+
+def open_events_in(table: InProcessTable, choice: Choice) -> pa.Table | None:
+    """``read_open_events`` of the table as it was opened."""
     count = table.count()
-    return None if count and not lake.choice.fits_in_process(0, count) else table.read()
+    return None if count and not choice.fits_in_process(0, count) else table.read()
 
 
 def without_windows(events: pa.Table, windows: Sequence[str]) -> pa.Table:
@@ -169,10 +175,14 @@ def _whole_elsewhere(
     if not lake.choice.fits_in_process(silver.size, 0):
         return _whole_by_spark(lake, feed, still, without)
     found: dict[str, tuple[int, ...]] = {}
+    asked = pa.array([*still], pa.string())
     for rows in silver.each(["transaction"], {"window": silver.windows.difference(without)}):
-        for one in rows["transaction"].to_pylist():
-            if one is not None and one["commit"] is not None and one["id"] in still:
-                found[one["id"]] = tuple(one["commit"])
+        ids, commits = (pc.struct_field(rows["transaction"], name) for name in ("id", "commit"))
+        is_found = pc.and_(pc.is_in(ids, asked), pc.is_valid(commits))
+        for name, commit in zip(
+            ids.filter(is_found).to_pylist(), commits.filter(is_found).to_pylist(), strict=True
+        ):
+            found[name] = tuple(commit)
     return found
 
 

@@ -2,19 +2,28 @@
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator
+from typing import Final
 
 import dagster as dg
 
 from assets.cuts import manifest
-from assets.cuts.record import Recorded, record
-from assets.feed_assets import feed_key, markdown_list, spec_of_feed, window_step
+from assets.cuts.words import ahead_in_words, in_a_line, late_in_words
+from assets.feed_assets import (
+    feed_key,
+    markdown_list,
+    markdown_metadata,
+    spec_of_feed,
+    window_step,
+)
 from assets.quality.checks import results_of_rules, specs_of_rules
 from assets.retries import retried
 from assets.storage.lake import Lake
-from assets.wording import counted
 from expectations import cuts
-from transforms.display import bullets
+from transforms.display import bullets, own_head, table
 from transforms.feed.feed import Feed
+
+HEAD: Final = own_head("table", "version", "this version is")
+"""The columns of what a run shows of the tables."""
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -36,12 +45,15 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def recorded_cuts(
         context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        found = record(lake, feed)
-        manifest.write(lake, feed, found)
+        found = manifest.published(lake, feed)
         context.log.info(f"{feed.name}: {in_a_line(found)}")
         metadata: dict[str, dg.RawMetadataValue] = {"late_events": found.late}
         if found.cut is not None and found.cut.is_reached:
             metadata["position"] = found.cut.text
+            if found.cut.source_at is not None:
+                metadata["source_at"] = dg.MetadataValue.timestamp(found.cut.source_at)
+            lines = [(one.name, one.version, ahead_in_words(one)) for one in found.cut.tables]
+            metadata["tables"] = markdown_metadata(table(HEAD, lines))
             metadata["exact_tables"] = sum(one.keys_ahead == 0 for one in found.cut.tables)
         if found.held_by:
             metadata["held_by"] = markdown_list(found.held_by)
@@ -53,17 +65,3 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         )
 
     return recorded_cuts
-
-
-def in_a_line(found: Recorded) -> str:
-    """How far all tables are whole, and what keeps the cut from being newer."""
-    held = f"; held back: {'; '.join(found.held_by)}" if found.held_by else ""
-    if found.cut is None or not found.cut.is_reached:
-        return f"no cut yet{held}"
-    return f"all tables are whole up to {found.cut.text}{held}"
-
-
-def late_in_words(found: Recorded) -> str:
-    """How many events came below a cut, and which cuts can no longer be asked for."""
-    broken = f"; no longer to be asked for: {', '.join(found.broken)}" if found.broken else ""
-    return f"{counted(found.late, 'event')} came that stand at or below a recorded cut{broken}"

@@ -7,27 +7,26 @@ this process. Nothing is recorded while bronze has anything that gold has not.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from assets.columns import layers
-from assets.control import compacted, decisions, discovered_tables, ledger, progress, transactions
+from assets.control import compacted, decisions, discovered_tables, ledger, progress
+from assets.cuts.seen import Seen, partition_named
 from assets.gold.tables import by_declared_in
 from assets.quarantine.records import rows_to_decide
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
 from assets.wording import counted
-from transforms.change import CONTROL, HOLD, LogPosition, partition_of
+from transforms.change import LogPosition
 from transforms.cuts import whole
 from transforms.cuts.log_spelling import SourceLog, in_words
-from transforms.cuts.whole import Hindrance, Reached, Transaction
+from transforms.cuts.whole import Hindrance, Reached
 from transforms.feed.decisions import Hold
 from transforms.feed.feed import Feed
 from transforms.feed.names import HISTORY, TOMBSTONES
@@ -68,7 +67,8 @@ class Cut:
     ``text``: the position as the source writes it. ``versions``: those of all tables that answers are made of, by their
     paths below the warehouse. ``read_up_to``: the last offset that had been read of each partition, by its name and its
     topic's id. ``windows``: those that hold something that is not in it. ``end``: the offset of the end of the last
-    transaction in it, in the topic of transactions. ``held_by``: what kept it from being newer. ``late_events``: how
+    transaction in it, in the topic of transactions. ``source_at``: when the source made its newest change; None where
+    that does not say it. ``held_by``: what kept it from being newer. ``late_events``: how
     many events came later that stand at or below it; ``broken_by``: why it can no longer be asked for.
     """
 
@@ -81,6 +81,7 @@ class Cut:
     tables: tuple[CutTable, ...]
     versions: Mapping[str, int]
     read_up_to: Mapping[str, int]
+    source_at: datetime | None = None
     windows: tuple[str, ...] = ()
     held_by: tuple[str, ...] = ()
     late_events: int = 0
@@ -97,6 +98,7 @@ class Cut:
             seen_at=row["seen_at"],
             log=SourceLog(*state["log"]),
             end=state["end"],
+            source_at=state["source_at"] and datetime.fromisoformat(state["source_at"]),
             tables=tuple(CutTable(**one) for one in json.loads(row["tables"])),
             versions=state["versions"],
             read_up_to=state["read_up_to"],
@@ -110,6 +112,7 @@ class Cut:
         """The row that ``of_row`` reads."""
         state = {
             **{"log": [*self.log], "end": self.end, "versions": dict(self.versions)},
+            "source_at": self.source_at and self.source_at.isoformat(),
             **{"read_up_to": dict(self.read_up_to), "windows": [*self.windows]},
             "held_by": [*self.held_by],
         }
@@ -167,6 +170,14 @@ class Recorded:
     broken: tuple[str, ...] = ()
 
 
+def newest(lake: Lake, feed: Feed) -> Recorded:
+    """The newest cut as it is recorded, or why the feed has none. Records nothing."""
+    if (reason := why_none(feed)) is not None:
+        return Recorded(None, (reason,))
+    known = cuts_of(lake, feed.name)
+    return Recorded(known[-1], known[-1].held_by) if known else Recorded(None)
+
+
 def record(lake: Lake, feed: Feed) -> Recorded:
     """Record how far all tables of the feed are whole now.
 
@@ -186,7 +197,8 @@ def _record(lake: Lake, feed: Feed) -> Recorded:
     # Versions first: a run that has changed any of them since has more in bronze than is finished.
     there = _Tables.opened(lake, feed)
     held = ledger.bronze_contents(lake, feed).rows
-    if unfinished := progress.unfinished(lake, feed, ledger.objects_in(held)):
+    finished = there.pinned[Layer.PROGRESS].rows(progress.FINISHED)
+    if unfinished := progress.unfinished_by(feed, finished, ledger.objects_in(held)):
         return Recorded(last, (f"not in gold yet: {_some('window', unfinished)}",))
     if there.stopped:
         return Recorded(last, (f"not made now: {_some('gold table', there.stopped)}",))
@@ -197,11 +209,11 @@ def _record(lake: Lake, feed: Feed) -> Recorded:
     if log is None:
         return Recorded(None, ("no change says which log it was read from",))
     seen = Seen(start.log_position, before)
-    seen.read(lake, feed, there.silver, windows)
+    seen.read(lake, feed, there.pinned, windows)
     if seen.uncomparable:
         return Recorded(last, (seen.uncomparable,))
     now = whole.reached(start, seen.transactions.values(), [*_hindrances(lake, feed, seen)])
-    ahead, moment = seen.ahead(now), datetime.now(UTC)
+    ahead, moment = seen.ahead(there.silver, now), datetime.now(UTC)
     cut = Cut(
         text=in_words(log, now.log_position) if now.log_position else "",
         log_position=now.log_position,
@@ -212,6 +224,7 @@ def _record(lake: Lake, feed: Feed) -> Recorded:
         tables=tuple(replace(one, keys_ahead=ahead.get(one.name, 0)) for one in there.tables),
         versions=there.versions,
         read_up_to=_read_up_to(held),
+        source_at=seen.made_at(now) or (last.source_at if last else None),
         windows=tuple(sorted(seen.windows_beyond(now))),
         held_by=now.held_by,
     )
@@ -265,15 +278,19 @@ def _some(noun: str, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """The feed's tables as they are at one moment: gold's, those with versions that matter, and silver.
+    """The feed's tables at one moment: gold's, the versions that matter, and those beside gold (``pinned``).
 
     ``stopped``: the gold tables that are not made now.
     """
 
     tables: tuple[CutTable, ...]
     versions: Mapping[str, int]
-    silver: InProcessTable
+    pinned: Mapping[Layer, InProcessTable]
     stopped: Sequence[str]
+
+    @property
+    def silver(self) -> InProcessTable:
+        return self.pinned[Layer.SILVER]
 
     @classmethod
     def opened(cls, lake: Lake, feed: Feed) -> Self:
@@ -292,22 +309,18 @@ class _Tables:
                 continue
             for beside in ("", TOMBSTONES, *([HISTORY] if table.history else [])):
                 path = f"{Layer.GOLD}/{feed.name}/{name}{beside}"
-                version = lake.in_process_table(Layer.GOLD, feed.name, name + beside).version
+                version = lake.newest_version(Layer.GOLD, feed.name, name + beside)
                 versions[path] = version
                 if not beside and version >= 0:
                     found.append(CutTable(name, path, version))
-        return cls(tuple(found), versions, pinned[Layer.SILVER], sorted(met.stopped))
-
-
-def _partition(name: str, topic: str) -> str:
-    return f"{name} {topic}"
+        return cls(tuple(found), versions, pinned, sorted(met.stopped))
 
 
 def _read_up_to(held: pa.Table) -> dict[str, int]:
     """The last offset that bronze has of each partition."""
     of_partition = held.group_by(["object", "generation"]).aggregate([("last_offset", "max")])
     return {
-        _partition(row["object"], row["generation"]): row["last_offset_max"]
+        partition_named(row["object"], row["generation"]): row["last_offset_max"]
         for row in of_partition.to_pylist()
     }
 
@@ -318,7 +331,7 @@ def _windows_since(held: pa.Table, before: Mapping[str, int]) -> set[str]:
     return {
         row["window"]
         for row in columns
-        if row["last_offset"] > before.get(_partition(row["object"], row["generation"]), -1)
+        if row["last_offset"] > before.get(partition_named(row["object"], row["generation"]), -1)
     }
 
 
@@ -391,165 +404,3 @@ def _told_of_late(
                 )
             )
     return changed
-
-
-# What silver has of some windows.
-
-
-_COLUMNS: Final = (
-    *("window", "table", "declared", "effect", "key", "key_text", "scope", "transaction"),
-    *("log_position", "dedup_prefix", "event_id", "object", "generation", "byte_offset"),
-)
-
-
-@dataclass(slots=True)
-class _Beyond:
-    """Changes of one gold table behind the last cut that no transaction says more of, or of one transaction."""
-
-    keys: dict[object, LogPosition] = field(default_factory=dict)
-    ranges: LogPosition | None = None
-
-
-@dataclass(slots=True)
-class Seen:
-    """What some windows of silver say of transactions.
-
-    ``promised``: the last cut, and ``before``: the last offsets that had been read when it was recorded, by partition.
-    ``loose``: for each window, where the newest change stands that is in no transaction. ``held``: deletes that wait,
-    by event. ``suspects``: events that were read since the last cut and stand at or below it: where they stand, and
-    the texts of their keys. ``beyond``: by gold table and transaction (None: none), the keys with changes behind the
-    last cut. ``uncomparable``: why positions of two tables do not compare; None where they do.
-    """
-
-    promised: LogPosition
-    before: Mapping[str, int]
-    transactions: dict[str, Transaction] = field(default_factory=dict)
-    loose: dict[str, LogPosition] = field(default_factory=dict)
-    held: dict[str, LogPosition] = field(default_factory=dict)
-    suspects: dict[str, tuple[LogPosition, str | None]] = field(default_factory=dict)
-    beyond: dict[tuple[str, str | None], _Beyond] = field(
-        default_factory=lambda: defaultdict(_Beyond)
-    )
-    uncomparable: str | None = None
-    _windows: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    _topics: set[str] = field(default_factory=set)
-
-    def read(
-        self, lake: Lake, feed: Feed, silver: InProcessTable, windows: Collection[str]
-    ) -> None:
-        """Read these windows."""
-        for rows in silver.each([*_COLUMNS], {"window": windows}):
-            for row in rows.to_pylist(maps_as_pydicts="lossy"):
-                self._see(row)
-        if all(one.is_whole for one in self.transactions.values()):
-            return
-        events = transactions.read_open_events(lake, feed)
-        for state in transactions.states_of_transactions(lake, feed, events, ()):
-            if state.commit is not None and state.id in self.transactions:
-                self.transactions[state.id].is_whole = True
-
-    def _see(self, row: Mapping[str, Any]) -> None:
-        # What is the same in every delivery: an offset in the topic is not.
-        said, position = row["transaction"], tuple(row["log_position"] or ())[: row["dedup_prefix"]]
-        transaction = None
-        if said is not None:
-            transaction = self.transactions.setdefault(said["id"], Transaction(said["id"]))
-            transaction.is_whole |= said["commit"] is not None
-            self._windows[said["id"]].add(row["window"])
-        if row["effect"] in CONTROL:
-            if transaction is not None and row["effect"] == "commit":
-                self._end(transaction, row)
-            return
-        if len(position) <= _SHORTEST:
-            return
-        if partition_of(row["log_position"]) is not None:
-            self.uncomparable = (
-                f"changes of {row['table']} stand by their offset, as no other table's do"
-            )
-            return
-        if row["effect"] == HOLD:
-            self.held[row["event_id"]] = position
-        if transaction is not None:
-            transaction.see(position)
-        else:
-            self.loose[row["window"]] = max(self.loose.get(row["window"], position), position)
-        if position > self.promised:
-            self._note_beyond(row, position)
-        elif self._is_new(row):
-            self.suspects[row["event_id"]] = position, row["key_text"]
-
-    def _end(self, transaction: Transaction, row: Mapping[str, Any]) -> None:
-        offset = row["byte_offset"]
-        if transaction.end is None or offset < transaction.end:
-            transaction.end = offset
-        self._topics.add(row["object"])
-        if len(self._topics) > 1:
-            several = ", ".join(sorted(self._topics))
-            self.uncomparable = (
-                f"transactions end in several partitions, without an order: {several}"
-            )
-
-    def _is_new(self, row: Mapping[str, Any]) -> bool:
-        partition = _partition(row["object"], row["generation"])
-        return bool(row["byte_offset"] > self.before.get(partition, -1))
-
-    def _note_beyond(self, row: Mapping[str, Any], position: LogPosition) -> None:
-        if row["table"] is None or row["declared"] is None:
-            return
-        said = row["transaction"]
-        beyond = self.beyond[row["table"], None if said is None else said["id"]]
-        if row["scope"] is not None:
-            beyond.ranges = max(beyond.ranges or position, position)
-        else:
-            key = row["key_text"] if row["key_text"] is not None else tuple(row["key"] or ())
-            beyond.keys[key] = max(beyond.keys.get(key, position), position)
-
-    def windows_beyond(self, now: Reached) -> set[str]:
-        """The windows that hold something that is not in the cut."""
-        found = {
-            window
-            for name, windows in self._windows.items()
-            if not now.has(self.transactions[name])
-            for window in windows
-        }
-        found |= {window for window, last in self.loose.items() if last > now.log_position}
-        return found
-
-    def ahead(self, now: Reached) -> dict[str, int | None]:
-        """By gold table, how many keys have changes in gold that are not in the cut; None: there is a range delete."""
-        keys: dict[str, set[object]] = defaultdict(set)
-        ranges = set[str]()
-        for (table, name), beyond in self.beyond.items():
-            if name is not None and not self.transactions[name].is_whole:
-                continue  # it waits, and is not in gold
-            if beyond.ranges is not None and beyond.ranges > now.log_position:
-                ranges.add(table)
-            keys[table] |= {key for key, at in beyond.keys.items() if at > now.log_position}
-        return {
-            table: None if table in ranges else len(of_table)
-            for table, of_table in keys.items()
-            if of_table or table in ranges
-        }
-
-    def late_events(self, silver: InProcessTable) -> list[LogPosition]:
-        """Where the suspects stand that silver did not have before: the others came again."""
-        left = dict(self.suspects)
-        if not left:
-            return []
-        texts = {text for _, text in left.values()}
-        names = ["event_id", "object", "generation", "byte_offset"]
-        by_key = None if None in texts else pa.array(sorted(map(str, texts)), pa.string())
-        for file in silver.files():
-            if by_key is None:
-                rows = silver.read_file(file, names)
-            else:
-                rows = silver.read_parts_with(file, names, ("key_text", by_key))
-            asked = rows.filter(pc.is_in(rows["event_id"], pa.array([*left], pa.string())))
-            for row in asked.to_pylist():
-                if not self._is_new(row):
-                    left.pop(row["event_id"], None)
-        return [position for position, _ in left.values()]
-
-
-_SHORTEST: Final = 2
-"""Rows of a snapshot that does not say where it was read have epoch and phase alone: they stand before all changes."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
@@ -30,10 +29,11 @@ from assets.gold.tables import GoldTable
 from assets.storage.lake import Lake
 from transforms.change import LogPosition
 from transforms.compaction_watermarks import CompactionWatermark
+from transforms.cuts.positions import are_beyond, matrix_of
 from transforms.feed.feed import Feed, Table
 from transforms.gold import folded_rows
 from transforms.gold.columns import EFFECT, KEY, LOG_POSITION, tombstone_columns
-from transforms.gold.fold_rows import NO_NUMBER, keys_of, position_matrix
+from transforms.gold.fold_rows import keys_of
 from transforms.gold.key_index import KeyIndex, parts_of_rows
 
 
@@ -101,17 +101,8 @@ class TableAt:
         """Of each row whether its last change stands behind the position."""
         if not rows.num_rows:
             return pa.array([], pa.bool_())
-        positions = rows[LOG_POSITION].combine_chunks()
-        width = max(len(self.log_position), int(pc.max(pc.list_value_length(positions)).as_py()))
-        numbers = position_matrix(positions, width)
-        assert numbers is not None  # a position has numbers
-        is_beyond = np.zeros(len(numbers), bool)
-        is_equal = np.ones(len(numbers), bool)
-        asked = [*self.log_position, *[NO_NUMBER] * (width - len(self.log_position))]
-        for column, number in zip(numbers.T, asked, strict=True):
-            is_beyond |= is_equal & (column > number)
-            is_equal &= column == number
-        return pa.array(is_beyond)
+        positions = matrix_of(rows[LOG_POSITION].combine_chunks())
+        return pa.array(are_beyond(positions, self.log_position))
 
     def by_spark(self) -> DataFrame:
         """Its rows, as a frame of Spark's with the same columns."""

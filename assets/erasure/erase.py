@@ -8,6 +8,7 @@ from typing import Final
 
 from assets.control import decisions
 from assets.control.progress import DECLARATION
+from assets.cuts import manifest
 from assets.erasure import record, search, steps
 from assets.erasure.record import Plan, Progress
 from assets.erasure.search import KeyToErase
@@ -140,6 +141,8 @@ def _carried_out(
 ) -> Progress:
     for step in steps.carry_out(lake, feed, begin):
         told.say(step)
+    # The versions that it names are gone.
+    manifest.published_again(lake, feed)
     return next(one for one in record.recorded(lake, feed) if one.plan.id == plan.id)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from assets.control import decisions
+from assets.cuts import manifest
 from assets.gold import tables
 from assets.gold.plan import TablePlan, plan_of
 from assets.gold.silver_in_process import TooLarge
@@ -108,7 +109,7 @@ class Compacted:
 def compact_feed(
     lake: Lake, feed: Feed, names: Mapping[str, Table], *, dry_run: bool
 ) -> Iterator[Compacted]:
-    """Compact every gold table of a feed, by name, and then the files of its silver.
+    """Compact every gold table of a feed, by name, and then the files of its silver; its cut is recorded again.
 
     A table that fails leaves the others alone, and its error is raised once all is done. A dry run writes nothing, and
     counts what would be written. ``names``: the declared table of each gold table.
@@ -137,6 +138,8 @@ def compact_feed(
                 yield done
         if not dry_run:
             _tidy_layers(lake, feed)
+    if not dry_run:
+        manifest.published_again(lake, feed)
     step_faults.refuse_failed_tables(feed.name, faults)
 
 

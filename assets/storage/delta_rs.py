@@ -88,6 +88,22 @@ def opened(path: str, warehouse: str) -> DeltaTable | None:
         return None
 
 
+def newest_version(path: str, warehouse: str) -> int:
+    """The number of the newest commit of the table at this path; -1 where there is no table.
+
+    In a folder the names of its log tell it, and the log is not read.
+    """
+    if is_on_store(path):
+        table = opened(path, warehouse)
+        return -1 if table is None else int(table.version())
+    try:
+        names = [one.name for one in Path(path, "_delta_log").iterdir()]
+    except FileNotFoundError:
+        return -1
+    commits = [one for one in names if one[:20].isdigit() and one.endswith((".json", ".parquet"))]
+    return max((int(one[:20]) for one in commits), default=-1)
+
+
 def folders(path: str, warehouse: str) -> frozenset[str]:
     """The names of the folders in this one of the warehouse; none where it is not there."""
     try:

@@ -229,6 +229,14 @@ class InProcessTable:
             for path, size, rows, some in zip(*cells, shared, strict=True)
         ]
 
+    def missing_files(self) -> list[str]:
+        """Those of its data files that are no longer there: of an older version, a vacuum may have removed them."""
+        paths = [file.path for file in self.files()]
+        if self._is_local:
+            return [one for one in paths if not self._local(one).exists()]
+        there = {*self._paths()}
+        return [one for one in paths if one not in there]
+
     @property
     def size(self) -> int:
         """How many bytes its files have."""

@@ -19,9 +19,11 @@ from assets.columns import layers
 from assets.columns.layers import Columns
 from assets.executors import choice
 from assets.executors.choice import Choice
+from assets.storage import delta_rs
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.leases import LEASE_SECONDS
 from assets.storage.spark_table import SparkTable
+from assets.storage.store_faults import naming_store_faults
 from transforms.catalogue import Catalogue
 from transforms.errors import UnknownKey
 from transforms.feed.names import UNFIT_IN_TABLE_NAMES
@@ -206,3 +208,9 @@ class Lake:
         found = InProcessTable.at(name, path, self.warehouse, columns)
         version = self.versions.get(path)
         return found if version in (None, found.version) else found.as_of(version)
+
+    def newest_version(self, layer: Layer, feed: str, table: str | None = None) -> int:
+        """The number of the newest commit of the table at ``path``; -1 where there is none."""
+        path = self.path(layer, feed, table)
+        with naming_store_faults(".".join(filter(None, (layer, feed, table))), self.warehouse):
+            return delta_rs.newest_version(path, self.warehouse)

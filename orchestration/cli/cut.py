@@ -6,32 +6,46 @@ from collections.abc import Iterator
 
 import click
 
+from assets.audit.gone_versions import why_gone
 from assets.cuts import manifest
-from assets.cuts.record import Cut, Recorded, cuts_of, record, why_none
+from assets.cuts.record import Cut, Recorded, cuts_of, why_none
+from assets.cuts.views import VIEWS, view_lines
+from assets.cuts.words import ahead_in_words
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.answer import CommandAnswer
 from orchestration.cli.options import JSON, Place, in_place
+from orchestration.console import put_lines
+from transforms.errors import CutRefused
 from transforms.feed.feed import Feed
 
 
 @click.command("cut")
 @click.argument("feed")
+@click.option(
+    "--views",
+    type=click.Choice([*VIEWS]),
+    help="Print SQL for that engine instead: a view of each table, at the version that is the cut.",
+)
 @in_place
 @JSON
-def cut_command(place: Place, feed: str, as_json: bool) -> None:
+def cut_command(place: Place, feed: str, views: str | None, as_json: bool) -> None:
     """Say up to where in the source all gold tables of FEED are whole: its newest cut.
 
     Each run records it. So does this command, where a run did not come to it, or tables were written again since, and
     then writes the manifest for other readers again, `_cuts/<feed>.json` in the warehouse. `weir query --at latest-cut`
-    answers as of it, and `--at POSITION` as of an older one.
+    answers as of it, and `--at POSITION` as of an older one. `--views` is for engines that read gold themselves.
     """
+    if views is not None and as_json:
+        raise click.UsageError("--views prints SQL, and --json a document: choose one")
     declared, lake = session.reached_feed(place, feed)
     answer = CommandAnswer(as_json)
-    found = record(lake, declared)
-    if why_none(declared) is None:
-        manifest.write(lake, declared, found)
+    why = why_none(declared)
+    found = Recorded(None, (why,)) if why else manifest.published(lake, declared)
+    if views is not None:
+        put_lines(_views(lake, declared, found, views))
+        return
     answer.lines(cut_lines(declared, found))
     older = [one.text for one in cuts_of(lake, declared.name) if one.is_reached]
     if older:
@@ -42,12 +56,14 @@ def cut_command(place: Place, feed: str, as_json: bool) -> None:
     answer.end_of_one(declared.name)
 
 
-def newest_cut(lake: Lake, feed: Feed) -> Recorded:
-    """The newest cut as it is recorded, or why the feed has none. Records nothing."""
-    if (reason := why_none(feed)) is not None:
-        return Recorded(None, (reason,))
-    known = cuts_of(lake, feed.name)
-    return Recorded(known[-1], known[-1].held_by) if known else Recorded(None)
+def _views(lake: Lake, feed: Feed, found: Recorded, engine: str) -> list[str]:
+    lines = [*view_lines(lake, feed, found, engine)]
+    assert found.cut is not None  # there are views of it
+    if (
+        gone := why_gone(lake, feed, found.cut, {one.name for one in found.cut.tables})
+    ) is not None:
+        raise CutRefused(feed.name, gone)
+    return lines
 
 
 def cut_lines(feed: Feed, found: Recorded) -> Iterator[str]:
@@ -68,10 +84,4 @@ def cut_lines(feed: Feed, found: Recorded) -> Iterator[str]:
 
 def _table_lines(feed: Feed, cut: Cut) -> Iterator[str]:
     for one in cut.tables:
-        if one.keys_ahead is None:
-            state = "ahead of it by a delete of many rows"
-        elif one.keys_ahead:
-            state = f"ahead of it by {counted(one.keys_ahead, 'key')}"
-        else:
-            state = "exactly it"
-        yield f"  gold.{feed.name}.{one.name}: version {one.version}, {state}"
+        yield f"  gold.{feed.name}.{one.name}: version {one.version}, {ahead_in_words(one)}"

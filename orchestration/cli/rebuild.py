@@ -7,6 +7,8 @@ import sys
 import click
 
 from assets.control import discovered_tables, progress
+from assets.cuts import manifest
+from assets.cuts.words import in_a_line
 from assets.maintenance.rebuild import rebuild_gold, rebuild_silver, windows_of
 from assets.storage import step_faults
 from assets.storage.lake import Lake
@@ -77,4 +79,7 @@ def rebuild_in(lake: Lake, feed: Feed, answer: CommandAnswer | None = None) -> i
     # Its windows stay due, so that the next run makes what is missing.
     step_faults.refuse_failed_tables(feed.name, faults)
     progress.finish(lake, feed, windows)
+    found = manifest.published_again(lake, feed)
+    if found is not None:
+        answer.line(f"{feed.name}: {in_a_line(found)}")
     return 1 if stopped else 0

@@ -13,12 +13,13 @@ import click
 
 from assets.audit.status import Status, status_of
 from assets.bronze.from_objects import arrivals
+from assets.cuts.record import newest
 from assets.landing import kafka
 from assets.source.health import look
 from assets.storage.lake import Lake
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.cut import cut_lines, newest_cut
+from orchestration.cli.cut import cut_lines
 from orchestration.cli.options import Place, in_place, of_feeds
 from orchestration.cli.session import some
 from orchestration.console import put_json, put_lines, say, waiting
@@ -83,7 +84,7 @@ def status_command(
             if style == "details":
                 put_lines(status_lines(feed, found[-1][1]))
                 put_lines(last_look_lines(feed, last_look(lake, feed)))
-                put_lines(f"  {line.strip()}" for line in cut_lines(feed, newest_cut(lake, feed)))
+                put_lines(f"  {line.strip()}" for line in cut_lines(feed, newest(lake, feed)))
     if style == "json":
         put_json([as_json(feed, one) for feed, one in found])
     elif style is None:

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from transforms.change import LogPosition
 
 NONE: LogPosition = ()
 """Before every position."""
+
+MOST_NAMED: Final = 10
+"""Maximum number of transactions without an end that are named."""
 
 
 @dataclass(slots=True)
@@ -84,29 +87,27 @@ def reached(
         for one in known
         if one.end is None and not (one.is_whole and (one.last or NONE) <= before.log_position)
     ]
-    found, held = [before], list[str]()
+    found, held = [(before.log_position, before.end)], list[str]()
     for one in ended:
         if not one.is_whole:
             held.append(f"transaction {one.id}: not all of its changes were read")
             break
-        last = max(found[-1].log_position, one.last or NONE)
-        found.append(Reached(last, one.end or 0))
+        found.append((max(found[-1][0], one.last or NONE), one.end or 0))
     # From the longest row back: what is left out has to stand behind all that is in.
-    while len(found) > 1:
-        at = found[-1].log_position
-        rest = [*ended[len(found) - 1 :], *unended]
-        stops = [one for one in hindrances if (one.log_position or NONE) <= at]
-        if not stops and all(one.first is None or one.first > at for one in rest):
-            break
+    left_out = [*unended, *ended[len(found) - 1 :]]
+    stops = [one.first for one in left_out if one.first is not None]
+    nearest = min([*stops, *(one.log_position or NONE for one in hindrances)], default=None)
+    while len(found) > 1 and nearest is not None and nearest <= found[-1][0]:
         found.pop()
+        nearest = min(nearest, ended[len(found) - 1].first or nearest)
     if ended or unended:
         held += [one.says for one in sorted(hindrances, key=lambda one: one.log_position or NONE)]
-    held += [
-        f"transaction {one.id}: its end was not read" for one in unended if one.first is not None
-    ]
-    best = found[-1]
+    endless = [one.id for one in unended if one.first is not None]
+    held += [f"transaction {name}: its end was not read" for name in endless[:MOST_NAMED]]
+    if len(endless) > MOST_NAMED:
+        held.append(f"the ends of {len(endless) - MOST_NAMED:,} more transactions were not read")
     late = _late(before.log_position, ended[: len(found) - 1])
-    return Reached(best.log_position, best.end, tuple(dict.fromkeys(held)), tuple(late))
+    return Reached(*found[-1], tuple(dict.fromkeys(held)), tuple(late))
 
 
 def _late(

@@ -11,6 +11,7 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
+from assets.audit.gone_versions import why_gone
 from assets.cuts import record, rows
 from assets.cuts.record import Cut
 from assets.cuts.rows import TableAt
@@ -20,7 +21,7 @@ from assets.storage.lake import Lake, Layer
 from orchestration.cli import session
 from orchestration.cli.sql.question import Name, Question, names_in
 from orchestration.cli.sql.values import LeftToSpark
-from transforms.cuts.log_spelling import example_of, in_words, point_in, point_of
+from transforms.cuts.log_spelling import epoch_of, expected_of, in_words, point_in, point_of
 from transforms.errors import CutRefused
 from transforms.feed.feed import Feed
 
@@ -63,12 +64,13 @@ class Past:
         except TooLarge as fault:
             raise LeftToSpark("tables too large for this process") from fault
         except FileNotFoundError as fault:
-            raise CutRefused(self.feed.name, _GONE.format(feed=self.feed.name)) from fault
+            gone = _GONE.format(feed=self.feed.name, fault=fault)
+            raise CutRefused(self.feed.name, gone) from fault
 
 
 _GONE: Final = (
-    "tables have been written again since the cut was recorded, and their old files are gone."
-    " `weir cut {feed}` records it again"
+    "a file of the warehouse is gone that a table's newest version has ({fault}); nothing of Weir removes such."
+    " `weir rebuild {feed}` makes silver and gold again, and records the cut"
 )
 
 
@@ -85,6 +87,8 @@ def past_of(lake: Lake, feeds: Path, question: Question, asked: str) -> Past:
         why = record.why_none(feed) or f"no cut is recorded yet; `weir cut {feed.name}` says why"
         raise CutRefused(feed.name, why)
     cut = _chosen(feed, known, asked)
+    if (gone := why_gone(lake, feed, known[-1], {name[-1] for name in names})) is not None:
+        raise CutRefused(feed.name, gone)
     then = rows.lake_at(lake, known[-1])
     mirrors = tables.mirrors(then, feed)
     unknown = sorted(name[-1] for name in names if name[-1] not in mirrors)
@@ -126,19 +130,22 @@ def _chosen(feed: Feed, known: Sequence[Cut], asked: str) -> Cut:
         return _unbroken(feed, newest)
     point = point_of(newest.log, asked)
     if point is None:
-        example = example_of(newest.log)
         fault = (
-            f"--at {asked}: this is no position of {newest.log.connector}'s log, which writes them like {example};"
-            f" or say {LATEST}"
+            f"--at {asked}: this is no position of {newest.log.connector}'s log. Expected is"
+            f" {expected_of(newest.log)}; or {LATEST}. The newest cut is {newest.text}"
         )
         raise CutRefused(feed.name, fault)
-    # After an epoch was opened, positions begin again: those of the newest one are meant.
-    mine = [one for one in known if one.log_position[0] == newest.log_position[0]]
+    # After an epoch was opened, positions begin again: those of the newest one are meant where none is named.
+    named = epoch_of(asked)
+    epoch = newest.log_position[0] if named is None else named
+    mine = [one for one in known if one.log_position[0] == epoch]
+    if not mine:
+        raise CutRefused(feed.name, f"--at {asked}: no cut of epoch {epoch} is recorded")
     at_or_below = [one for one in mine if point_in(one.log, one.log_position) <= point]
     if not at_or_below:
         fault = f"--at {asked}: the oldest cut that is recorded is {mine[0].text}"
         raise CutRefused(feed.name, fault)
-    if point > point_in(newest.log, newest.log_position):
+    if mine[-1] is newest and point > point_in(newest.log, newest.log_position):
         held = f", held back by: {'; '.join(newest.held_by)}" if newest.held_by else ""
         fault = (
             f"--at {asked}: the tables are whole up to {newest.text}{held}. After the next run they may be further;"

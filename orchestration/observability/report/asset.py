@@ -20,13 +20,14 @@ from orchestration.observability.report import html_page
 from orchestration.observability.report.html_page import asked_of_source, page_of
 from transforms.display import code_block
 from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's report asset, behind progress."""
     spec = dg.AssetSpec(
         feed_key("report", feed),
-        deps=[feed_key("progress", feed)],
+        deps=[feed_key("progress", feed), *_shown_of_extras(feed)],
         kinds={"report", "html"},
         description="A page with plots of the feed's windows, lag, growth and quarantine; each run makes it again.",
     )
@@ -68,6 +69,12 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         )
 
     return report
+
+
+def _shown_of_extras(feed: Feed) -> list[dg.AssetKey]:
+    """The extra assets behind progress, which the page shows."""
+    extras = FORMATS[feed.format].extras_of(feed)
+    return [feed_key(one.key, feed) for one in extras if one.follows_progress]
 
 
 def numbers_of(feed: Feed, facts: FeedReport) -> dict[str, dict[str, float]]:

@@ -15,6 +15,8 @@ from urllib.parse import quote
 
 from assets.audit import feed_report
 from assets.audit.feed_report import FeedReport, WindowFacts, seconds_to_gold
+from assets.cuts.record import Recorded, newest, why_none
+from assets.cuts.words import ahead_in_words
 from assets.storage.lake import Lake
 from assets.storage.locks import in_turn
 from assets.storage.stored_text import HTML, store_text
@@ -79,19 +81,25 @@ _PATIENCE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class AskedOfSource:
-    """What was asked of the feed's source last: how it stands, and whether gold holds what it holds.
+    """What is known of the feed's source: how it stands, whether gold holds what it holds, and up to where it is whole.
 
-    ``looks``: numbers of the looks before, the oldest first, and of this one.
+    ``looks``: numbers of the looks before, the oldest first, and of this one. ``cut``: None of a feed that has none.
     """
 
     look: SourceFacts | None = None
     compared: Comparison | None = None
     looks: Sequence[LookFigures] = ()
+    cut: Recorded | None = None
 
 
 def asked_of_source(lake: Lake, feed: Feed) -> AskedOfSource:
     """What the warehouse keeps of it."""
-    return AskedOfSource(last_look(lake, feed), last_comparison(lake, feed), looks(lake, feed))
+    return AskedOfSource(
+        last_look(lake, feed),
+        last_comparison(lake, feed),
+        looks(lake, feed),
+        None if why_none(feed) is not None else newest(lake, feed),
+    )
 
 
 # The page of a report: HTML with everything in it, light or dark, for a phone or a wide screen.
@@ -114,6 +122,7 @@ def page_of(
             f"<main>{''.join(_section(one) for one in sections(feed, facts))}{_tables(facts)}"
             f"{_section(source_section(feed, facts, now, asked.look))}"
             f"{''.join(_section(one) for one in look_sections(asked.looks))}"
+            f"{_section(cut_section(feed, asked.cut)) if asked.cut else ''}"
             f"{_section(comparison_section(asked.compared)) if asked.compared else ''}</main>",
             f"<footer>{''.join(_unknowable(feed))}</footer>",
         ]
@@ -157,6 +166,8 @@ def _tiles(feed: Feed, facts: FeedReport, now: datetime, asked: AskedOfSource) -
             f"asked {since} ago",
             is_bad=bool(found),
         )
+    if asked.cut is not None:
+        yield _cut_tile(asked.cut, now)
     if compared is not None:
         since = spoken_seconds(max(0.0, (now - compared.compared_at).total_seconds()))
         differ = f"{compared.differing:,} differ" if compared.differing else ""
@@ -167,6 +178,16 @@ def _tiles(feed: Feed, facts: FeedReport, now: datetime, asked: AskedOfSource) -
             f"{since} ago",
             is_bad=bool(compared.differing),
         )
+
+
+def _cut_tile(found: Recorded, now: datetime) -> str:
+    cut, name = found.cut, "all tables are whole up to"
+    if cut is None or not cut.is_reached:
+        return _tile(name, "–", "no cut yet")
+    at = cut.source_at
+    age = "" if at is None else f"{spoken_seconds(max(0.0, (now - at).total_seconds()))} old"
+    held = "held back" if found.held_by else ""
+    return _tile(name, cut.text, ", ".join(filter(None, [age, held])), is_bad=bool(found.held_by))
 
 
 def _tile(name: str, value: str, more: str, *, is_bad: bool = False) -> str:
@@ -595,6 +616,39 @@ th:first-child{text-align:left}tbody th{font-weight:400}thead th{position:sticky
 footer{padding:1rem 0;font-size:.9rem}footer h2{font-size:.95rem}footer ul{margin:.25rem 0;padding-left:1.2rem}
 @media print{body{background:none}section{break-inside:avoid}}
 """
+
+
+def cut_section(feed: Feed, found: Recorded) -> Section:
+    """Up to where all gold tables are whole, with the version of each that shows it."""
+    cut = found.cut
+    says, rows, wrong = "No position is known up to which all tables are whole.", [], []
+    if cut is not None and cut.is_reached:
+        at = "" if cut.source_at is None else f", made at {cut.source_at:%Y-%m-%d %H:%M:%S}"
+        says = (
+            f"All tables are whole up to {cut.text}{at}: recorded at {cut.recorded_at:%Y-%m-%d %H:%M:%S}, last found to"
+            f" be the newest at {cut.seen_at:%Y-%m-%d %H:%M:%S} (UTC). `weir query --at latest-cut` answers as of it."
+        )
+        rows = [
+            [f"gold.{feed.name}.{one.name}", f"{one.version:,}", ahead_in_words(one)]
+            for one in cut.tables
+        ]
+        if cut.windows:
+            wrong.append(f"{counted(len(cut.windows), 'window')} hold more than it.")
+        if cut.late_events:
+            wrong.append(f"{counted(cut.late_events, 'event')} at or below it came late.")
+        if cut.broken_by:
+            wrong.append(f"It can no longer be asked for: {cut.broken_by}.")
+    wrong += [f"Held back: {one}." for one in found.held_by]
+    return Section(
+        "One cut across tables",
+        says,
+        None,
+        ["table", "version", "this version is"],
+        rows,
+        "No table.",
+        is_table=True,
+        wrong=wrong,
+    )
 
 
 def comparison_section(made: Comparison) -> Section:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from confluent_kafka import KafkaError, Message
@@ -368,6 +368,31 @@ def test_two_machines_at_one_warehouse_read_nothing_twice(
     broker.send("race", [Sent(b"b")])
     land(lake, feed)
     assert values(lake) == [b"a", b"b"]
+
+
+def test_where_transactions_end_is_asked_before_where_all_else_does(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics = ("bank.transaction", "bank.savings")
+    for topic in topics:
+        broker.create(topic)
+        broker.send(topic, [Sent(b"1")])
+    answers, asked = kafka.broker_answers, 0
+
+    def while_a_transaction_ends(*question: Any) -> Any:
+        nonlocal asked
+        found, asked = answers(*question), asked + 1
+        # The topics, their first offsets and what is written are known; what may be read is asked next.
+        if asked == 3:
+            broker.send("bank.savings", [Sent(b"2")])
+            broker.send("bank.transaction", [Sent(b"2")])
+        return found
+
+    monkeypatch.setattr(kafka, "broker_answers", while_a_transaction_ends)
+    ends = {one.topic: one.end for one in kafka.look_at_topics(feed_of(broker, *topics))}
+    assert asked == 4
+    # The change is read before its end is, and not the end before the change.
+    assert ends == {"bank.transaction": 1, "bank.savings": 2}
 
 
 @either_way

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from assets.control import progress
 from assets.cuts import asset, manifest, record
+from assets.cuts.views import VIEWS
 from assets.gold import apply
 from assets.silver import derive
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import session
 from orchestration.cli.sql import as_of, question
+from orchestration.observability.report import html_page
 from orchestration.resources import lake_of
 from tests.support.bank_log import FIRST, TRANSACTIONS, Topics, Transfer, Write, feed_of, records
 from tests.support.commands_here import weir
 from transforms.errors import CutRefused
 from transforms.feed.feed import Feed
+from transforms.quantities import spoken_seconds
+
+ROOT = Path(__file__).parents[3]
 
 FEED = """\
 format: debezium
@@ -190,7 +198,7 @@ def test_a_transaction_that_is_there_in_part_holds_the_cut_back(
     # The third transaction is whole, and shows in gold: more than in the cut.
     assert {one.name: one.keys_ahead for one in found.cut.tables} == {"checking": 1, "savings": 1}
     assert asked(capfd, SUM)[0] == [{"cents": 100}]
-    manifest.write(lake, feed, found)
+    found = manifest.published(lake, feed)
     kept = json.loads(Path(lake.warehouse, "_cuts/bank.json").read_text())
     assert (kept["position"], kept["held_by"]) == ("0/16B3748", [*found.held_by])
     assert [(one["table"], one["is_exact"], one["keys_ahead"]) for one in kept["tables"]] == [
@@ -251,7 +259,8 @@ def test_what_comes_late_below_a_cut_is_told_and_corrects_it(
 @pytest.mark.parametrize(
     ("sql", "at", "says"),
     [
-        (SUM, "yesterday", "this is no position of postgresql's log, which writes them like 0/16B3748"),
+        (SUM, "yesterday", "this is no position of postgresql's log. Expected is a log sequence number, 0/16B3748, or"),
+        (SUM, "0/16B3748 of epoch 2", "no cut of epoch 2 is recorded"),
         (SUM, "0/1", "the oldest cut that is recorded is 0/16B3748"),
         ("SELECT * FROM silver.bank", "latest-cut", "only gold tables have rows of a cut, and silver.bank is none"),
         ("SELECT * FROM gold.bank.savings__tombstones", "latest-cut", "no table of gold's current rows"),
@@ -310,7 +319,7 @@ def test_rows_whose_files_are_gone_are_refused_with_what_to_do(
     ):
         file.unlink()
     past = as_of.past_of(lake, tmp_path / "feeds", question.parsed(SUM), "latest-cut")
-    with pytest.raises(CutRefused, match="`weir cut bank` records it again"):
+    with pytest.raises(CutRefused, match="`weir rebuild bank` makes silver and gold again"):
         _ = past.rows
 
 
@@ -339,3 +348,133 @@ def test_the_asset_shows_the_position_and_its_check_what_came_late(lake: Lake, f
     assert (check.check_name, check.passed) == ("no_event_came_below_a_cut", False)
     assert "1 event came" in str(check.description)
     assert json.loads(Path(lake.warehouse, "_cuts/bank.json").read_text())["late_events"] == 1
+
+
+# The cut as others read it.
+
+
+def snippet(lake: Lake) -> str:
+    """The Python of docs/cuts.md, in this warehouse."""
+    (found,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/cuts.md").read_text(), re.DOTALL)
+    return str(found).replace("/srv/lakehouse/warehouse", lake.warehouse)
+
+
+def in_part(lake: Lake, feed: Feed, topics: Topics) -> record.Recorded:
+    """A run that reads a transaction in part, so that gold is ahead of the cut."""
+    for sent in records(CLOSED, FIRST):
+        if "savings" not in sent.topic:
+            topics.send(sent)
+    send(
+        topics, replace(MOVED, id=504, writes=(Write("savings", 1, 50, 59, 0x16B3A00, 0x16B3A00),))
+    )
+    found = bring(lake, feed, topics)
+    assert found.held_by == ("transaction 503: not all of its changes were read",)
+    return found
+
+
+def test_delta_rs_reads_a_cut_as_the_page_says(lake: Lake, feed: Feed) -> None:
+    topics = Topics()
+    send(topics, OPENED, MOVED)
+    bring(lake, feed, topics)
+    manifest.published(lake, feed)
+    text, known = snippet(lake), dict[str, Any]()
+    # Gold is further by now.
+    in_part(lake, feed, topics)
+    exec(compile(text, "docs/cuts.md", "exec"), known)
+    assert pa.table(known["rows"]).to_pylist() == [{"cents": 100}]
+    manifest.published(lake, feed)
+    with pytest.raises(
+        SystemExit, match=r"savings is ahead of the cut: .'transaction 503: not all"
+    ):
+        exec(compile(text, "docs/cuts.md", "exec"), {})
+
+
+def test_views_are_of_the_versions_that_are_the_cut(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topics = Topics()
+    send(topics, OPENED, MOVED)
+    cut = bring(lake, feed, topics).cut
+    assert cut is not None
+    places = [(one.name, f"{lake.warehouse}/{one.path}", one.version) for one in cut.tables]
+    assert weir("cut", "bank", "--views", "duckdb") == 0
+    first, *statements = capfd.readouterr().out.splitlines()
+    assert first.startswith("-- bank: all tables as of 0/16B3848, recorded at ")
+    assert statements == [
+        f"""CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM delta_scan('{place}', version => {version});"""
+        for name, place, version in places
+    ]
+    assert weir("cut", "bank", "--views", "spark") == 0
+    assert capfd.readouterr().out.splitlines()[1:] == [
+        f"CREATE OR REPLACE TEMPORARY VIEW `{name}` AS SELECT * FROM delta.`{place}` VERSION AS OF {version};"
+        for name, place, version in places
+    ]
+    assert weir("cut", "bank", "--views", "spark", "--json") == 2
+    assert "choose one" in capfd.readouterr().err
+    in_part(lake, feed, topics)
+    assert weir("cut", "bank", "--views", "spark") == 2
+    out, said = capfd.readouterr()
+    assert out == ""
+    assert (
+        "no version of some tables is exactly the cut 0/16B3848: gold.bank.savings is ahead of it by 1 key"
+        in said
+    )
+    assert "It is held back by: transaction 503" in said
+
+
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [
+        ("duckdb", """VIEW "a""b" AS SELECT * FROM delta_scan('s3://lake/it''s/a%23%25', version => 3);"""),
+        ("spark", "VIEW `a\"b` AS SELECT * FROM delta.`s3a://lake/it's/a#%` VERSION AS OF 3;"),
+    ],
+)  # fmt: skip
+def test_odd_names_and_places_are_quoted_as_the_engine_does(engine: str, expected: str) -> None:
+    assert VIEWS[engine]('a"b', "s3a://lake/it's/a#%", 3).endswith(expected)
+
+
+def test_spark_reads_its_views(
+    spark: SparkSession, lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert spark is lake.spark
+    topics = Topics()
+    send(topics, OPENED, MOVED)
+    bring(lake, feed, topics)
+    assert weir("cut", "bank", "--views", "spark") == 0
+    statements = capfd.readouterr().out.splitlines()[1:]
+    in_part(lake, feed, topics)
+    other = spark.newSession()
+    for one in statements:
+        other.sql(one.removesuffix(";"))
+    asked_both = "SELECT id, cents FROM checking UNION ALL SELECT id, cents FROM savings"
+    assert [tuple(row) for row in other.sql(asked_both).collect()] == [(1, 50), (1, 50)]
+
+
+def test_the_report_and_the_manifest_say_where_the_cut_is_and_what_holds_it(
+    lake: Lake, feed: Feed
+) -> None:
+    topics = Topics()
+    time = f'"ts_ms": {int(FIRST.timestamp() * 1000)}, "sequence":'.encode()
+    for sent in (*records(OPENED, FIRST), *records(MOVED, FIRST)):
+        topics.send(replace(sent, value=sent.value.replace(b'"sequence":', time)))
+    bring(lake, feed, topics)
+    manifest.published(lake, feed)
+    kept = json.loads(Path(lake.warehouse, "_cuts/bank.json").read_text())
+    assert datetime.fromisoformat(kept["source_at"]) == FIRST
+    now = FIRST + timedelta(hours=2)
+    page = html_page.make_report(lake, feed, now)
+    assert "<dt>all tables are whole up to</dt><dd>0/16B3848</dd>" in page
+    assert f"<dd class='more'>{spoken_seconds(7_200)} old</dd>" in page
+    version = lake.newest_version(Layer.GOLD, "bank", "savings")
+    assert f"<th>gold.bank.savings</th><td>{version}</td><td>exactly it</td>" in squeezed(page)
+    in_part(lake, feed, topics)
+    page = html_page.make_report(lake, feed, now)
+    assert f"<dd class='more'>{spoken_seconds(7_200)} old, held back</dd>" in page
+    assert "<li>Held back: transaction 503: not all of its changes were read.</li>" in page
+    assert "<td>ahead of it by 1 key</td>" in page
+    without = replace(feed, landing=feed.landing.replace(f",{TRANSACTIONS}", ""))
+    assert "One cut across tables" not in html_page.make_report(lake, without, now)
+
+
+def squeezed(page: str) -> str:
+    return re.sub(r"<(th|td)[^>]*>", r"<\1>", page)
