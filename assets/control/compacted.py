@@ -25,6 +25,7 @@ from transforms.compaction_watermarks import CompactionWatermark
 from transforms.errors import DecisionRefused
 from transforms.feed import digest
 from transforms.feed.feed import Feed, Table
+from transforms.formats import FORMATS
 from transforms.gold.stages import BASE_ROWS
 
 
@@ -115,11 +116,14 @@ def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> N
         DecisionRefused: only a rebuild reads those events again.
     """
     for name, row in facts.items():
-        if row["declared"] not in feed.tables:
-            continue
-        newest = row["newest_window"]
-        now = digest.compacted_meaning(feed, feed.tables[row["declared"]], newest)
-        if words := digest.altered_since(json.loads(row["judged_by"]), now):
+        then, newest = json.loads(row["judged_by"]), row["newest_window"]
+        words: list[str] = []
+        if row["declared"] in feed.tables:
+            now = digest.compacted_meaning(feed, feed.tables[row["declared"]], newest)
+            words = digest.altered_since(then, now)
+        elif FORMATS[feed.format].describes_tables:
+            words = digest.altered_for_discovered(then, feed)
+        if words:
             raise DecisionRefused(
                 feed.name,
                 f"table {name}: history up to window {newest} is compacted, and the feed file or a decision"

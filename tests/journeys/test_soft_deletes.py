@@ -92,6 +92,13 @@ def test_deleted_rows_stay_until_nobody_needs_them(
         {"id": 3, "name": "Cy"},
     ]
     assert rows(asked("query", marked, "--format", "jsonl")) == [{"id": 1, "name": "Ava"}]
+    every = rows(asked("query", "SELECT * FROM gold.zoo.pets", "--format", "jsonl"))
+    assert {
+        row["id"]: (row["_weir_is_deleted"], row["_weir_deleted_at"] is None) for row in every
+    } == {
+        **{1: (True, False), 2: (False, True)},
+        3: (False, True),
+    }
     assert "pets: 2 rows, 1 marked as deleted, 0 tombstones" in asked("status", "--details").out
     explained = asked("explain", "zoo", "pets", "1").out
     assert "the row is marked as deleted" in explained

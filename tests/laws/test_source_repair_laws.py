@@ -36,6 +36,9 @@ KINDS = {
     ),
     # The stream says what the table has.
     "discovered": "",
+    "marked": (
+        "tables: {item: {key: [id], columns: {id: int, a: string, b: int, unread: string}, deletes: mark}}"
+    ),
 }
 COLUMNS = (("id", "int"), ("a", "string"), ("b", "int"), ("unread", "string"))
 SCHEMA = {
@@ -92,20 +95,26 @@ def history(key: int, chance: Random) -> tuple[list[Step], list[Step]]:
     return landing, readings
 
 
-def expected(landing: Sequence[Step], readings: Sequence[Step]) -> dict[int, Row]:
-    """The rows, by each key's log in its order: a reading comes before a change at its place."""
+def expected(
+    landing: Sequence[Step], readings: Sequence[Step]
+) -> tuple[dict[int, Row], dict[int, Row]]:
+    """The rows, and the last values of deleted ones.
+
+    By each key's log in its order: a reading comes before a change at its place.
+    """
     log = [((one.at, 1, 0), one) for one in landing]
     log += [((one.at, 0, one.read_at), one) for one in readings]
     rows: dict[int, Row] = {}
+    gone: dict[int, Row] = {}
     for _, one in sorted(log, key=lambda pair: pair[0]):
         if one.row is None:
-            rows.pop(one.key, None)
+            gone[one.key] = rows.pop(one.key, gone.get(one.key, dict.fromkeys(NAMES)))
         elif one.what == "part":
             known = rows.get(one.key, dict.fromkeys(NAMES))
             rows[one.key] = {**known, "a": one.row["a"], "b": one.row["b"]}
         else:
             rows[one.key] = one.row
-    return rows
+    return rows, {key: row for key, row in gone.items() if key not in rows}
 
 
 def envelope(one: Step, number: int) -> str:
@@ -146,9 +155,14 @@ def as_read(one: Step, kind: str) -> SourceRow:
     )
 
 
-def gold_rows(lake: Lake) -> dict[int, Row]:
-    table = lake.in_process_table(Layer.GOLD, "law", "item")
-    return {row["id"]: {name: row[name] for name in NAMES} for row in table.rows(["id", *NAMES])}
+def gold_rows(lake: Lake) -> tuple[dict[int, Row], dict[int, Row]]:
+    """The rows, and those that are marked as deleted."""
+    live: dict[int, Row] = {}
+    marked: dict[int, Row] = {}
+    for row in lake.in_process_table(Layer.GOLD, "law", "item").rows():
+        found = marked if row.get("_weir_is_deleted") else live
+        found[row["id"]] = {name: row[name] for name in NAMES}
+    return live, marked
 
 
 def arrive(
@@ -204,4 +218,5 @@ def test_what_was_read_again_stands_at_its_place_however_it_arrives(
     cuts = sorted(chance.sample(range(1, len(every)), 4))
     pieces = [every[low:high] for low, high in zip([0, *cuts], [*cuts, None], strict=True)]
     arrive(lake, file, kind, pieces, chance)
-    assert gold_rows(lake) == expected(landing, readings)
+    rows, gone = expected(landing, readings)
+    assert gold_rows(lake) == (rows, gone if kind == "marked" else {})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -19,6 +19,7 @@ import pytest
 
 from assets.columns import layers
 from assets.columns import silver as silver_rows
+from assets.control.live_rows import only_live
 from assets.executors.in_process import InProcess
 from assets.gold.fold import TableFold
 from assets.onboarding.preview import InMemory
@@ -27,6 +28,8 @@ from tests.support.tigergraph_store import FEED, Store
 from tests.transforms.formats.folded import Folded, folded, gold_rows
 from tests.transforms.formats.in_process import Scenario, outcomes
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import DELETED_AT, EVENT_AT, IS_DELETED, LOG_POSITION
+from transforms.gold.fold_rows import keys_of
 from transforms.silver.frames import OUTPUT
 
 
@@ -63,10 +66,31 @@ class Lake:
     def rows(self) -> dict[str, list[dict[str, object]]]:
         """What gold has, of tables that have something."""
         found = {
-            name: sorted(gold_rows(tables.table, tables.stored().rows), key=str)
+            name: sorted(gold_rows(tables.table, only_live(tables.stored().rows)), key=str)
             for name, tables in self.gold.items()
         }
         return {name: rows for name, rows in found.items() if rows}
+
+    def deleted(self) -> Mapping[str, Set[tuple[object, ...]]]:
+        """By table the keys of deleted rows, each with the position and the time of its delete."""
+        found = {}
+        for name, tables in self.gold.items():
+            stored = tables.stored()
+            gone = (stored.tombstone_rows, stored.tombstone_keys)
+            if tables.table.marks_deletes:
+                assert not stored.tombstone_keys
+                rows = stored.rows.filter(stored.rows[IS_DELETED])
+                assert rows[DELETED_AT].equals(rows[EVENT_AT])
+                gone = rows, keys_of(tables.table, rows)
+            rows, keys = gone
+            there = {*keys_of(tables.table, only_live(stored.rows))}
+            cells = (rows[LOG_POSITION].to_pylist(), rows[EVENT_AT].to_pylist())
+            found[name] = {
+                (key, tuple(at), when)
+                for key, at, when in zip(keys, *cells, strict=True)
+                if key not in there
+            }
+        return found
 
     def _apply(self, name: str, table: Table, windows: Sequence[str]) -> None:
         silver, stored = InMemory(self.silver), self.gold[name].stored()
@@ -116,9 +140,17 @@ def test_gold_is_the_graph_that_the_store_has(
     assert not wrong, next(iter(wrong.items()))
 
 
-def lake_of(lines: Mapping[str, list[bytes]]) -> Lake:
+MARKING = replace(
+    FEED,
+    deletes="mark",
+    tables={name: replace(one, deletes="mark") for name, one in FEED.tables.items()},
+)
+"""The same feed whose deleted vertices and edges stay, marked."""
+
+
+def lake_of(lines: Mapping[str, list[bytes]], feed: Feed = FEED) -> Lake:
     scenarios = {name: Scenario({"a.jsonl": b"".join(some)}) for name, some in lines.items()}
-    return Lake(FEED, {name: one.rows for name, one in outcomes(FEED, scenarios).items()})
+    return Lake(feed, {name: one.rows for name, one in outcomes(feed, scenarios).items()})
 
 
 def test_a_table_that_is_not_the_stores_has_a_delete_held() -> None:
@@ -154,7 +186,9 @@ def test_gold_is_the_graph_whatever_the_windows_and_the_runs(seed: int, order: s
         place = lag if order == "any" else min((at / len(store.sent) + lag) / 2, 0.999)
         for _ in range(rng.choice((1, 1, 1, 2))):
             lines[WINDOWS[int(place * len(WINDOWS))]].append(json.dumps(message).encode() + b"\n")
-    lake = lake_of(lines)
+    # In two graphs of five deleted vertices and edges stay.
+    marks = seed % 5 >= 3
+    lake = lake_of(lines, MARKING if marks else FEED)
     waiting = [*WINDOWS]
     while waiting:
         several = rng.randint(1, 2)
@@ -164,6 +198,11 @@ def test_gold_is_the_graph_whatever_the_windows_and_the_runs(seed: int, order: s
         lake.run(waiting[:several])
         # A run that ends before it is marked as done comes again, with what came since.
         waiting = waiting[0 if rng.random() < 0.2 else several :]
+    if marks:
+        removing = lake_of(lines)
+        removing.run(WINDOWS)
+        # What another table would have forgotten but for a tombstone is marked, by the same delete.
+        assert lake.deleted() == removing.deleted()
     if is_near and partitions > 1:
         at_once = lake_of(lines)
         at_once.run(WINDOWS)

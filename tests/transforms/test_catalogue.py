@@ -91,6 +91,17 @@ def test_an_entry_says_what_the_feed_file_and_gold_know() -> None:
     }
 
 
+def test_the_columns_of_marked_rows_say_what_they_are() -> None:
+    fields = [
+        {"name": name, "type": kind, "nullable": True, "metadata": {}}
+        for name, kind in (("_weir_is_deleted", "boolean"), ("_weir_deleted_at", "timestamp"))
+    ]
+    found = entry_of(FEED, "weir_shop", replace(GOLD, fields=[*FIELDS, *fields]))
+    is_deleted, deleted_at = found.columns[-2:]
+    assert str(is_deleted.comment).endswith("whether the source has deleted the row; never null.")
+    assert str(deleted_at.comment).startswith("When the source deleted it (UTC)")
+
+
 def test_a_history_has_no_key_and_says_what_a_row_is() -> None:
     fields = [{"name": "_weir_valid_to", "type": ARRAY, "nullable": True, "metadata": {}}]
     found = entry_of(FEED, "weir_shop", replace(GOLD, name="Orders__history", fields=fields))

@@ -188,6 +188,15 @@ def compacted_meaning(feed: Feed, table: Table, newest: str) -> Meaning:
     }
 
 
+def altered_for_discovered(then: Meaning, feed: Feed) -> list[str]:
+    """``altered_since`` of a table that only the stream describes: what it has of the feed, and not of the stream."""
+    now = {
+        "deletes": feed.deletes if then["key"] else "remove",
+        "holds": feed.range_deletes == "hold",
+    }
+    return [_PARTS_OF_MEANING[name] for name, meant in now.items() if then[name] != meant]
+
+
 def altered_since(then: Meaning, now: Meaning) -> list[str]:
     """What has changed since, in words; empty where compacted history would still be the same."""
     found = [words for name, words in _PARTS_OF_MEANING.items() if then[name] != now[name]]

@@ -37,7 +37,8 @@ ROW_SENTENCES: Final[Described] = {
     EVENT_AT: "When the source made that change (UTC).",
     RESET: "A change that stands before this position cannot change the row any more.",
     IS_DELETED: "Only in a table with `deletes: mark`: whether the source has deleted the row; never null.",
-    DELETED_AT: "When the source deleted it (UTC); null in a live row, and where the source gives its deletes no time.",
+    DELETED_AT: "When the source deleted it (UTC); null in a live row, and where the source does not say when: its"
+    " deletes have no time, or a snapshot does not name the row.",
 }
 
 TOMBSTONE_SENTENCES: Final[Described] = {

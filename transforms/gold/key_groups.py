@@ -103,7 +103,6 @@ class StoredRow:
             and mine.last is not None
             and state.last is not None
             and (mine.effect, mine.copies) == (state.effect, state.copies)
-            and mine.is_deleted == state.is_deleted
             and mine.last[:3] == state.last[:3]
             and _equal_above(mine.reset, state.reset, compaction_watermark)
             and self.has_row_of(fold, state)

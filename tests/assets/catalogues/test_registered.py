@@ -126,7 +126,7 @@ def test_a_second_run_writes_nothing_and_a_new_column_appears(
     assert server.table(f"weir_{feed.name}", "pets") == first
 
     weight = {**PETS.columns, "kilos": "decimal(5,1)"}
-    grown = replace(PETS, columns=weight, cdc_columns=tuple(weight), history=True)
+    grown = replace(PETS, columns=weight, cdc_columns=tuple(weight), history=True, deletes="mark")
     more = feed_of(feed.name, tmp_path / "landing", grown)
     after = {"id": "3", "name": "pet 3", "kilos": "4.5"}
     lay(tmp_path / "landing", "2025-11-20/04/1.json", drop(change("I", 3, after=after)))
@@ -134,6 +134,9 @@ def test_a_second_run_writes_nothing_and_a_new_column_appears(
     assert states(registered(lake, more)) == ["changed", "new"]
     second = server.table(f"weir_{feed.name}", "pets")
     assert ("kilos", "decimal(5,1)", "") in second.columns
+    # Whether and when a row was deleted is in the catalogue, too.
+    kinds = {name: kind for name, kind, comment in second.columns if "delete" in comment}
+    assert kinds == {"_weir_is_deleted": "boolean", "_weir_deleted_at": "timestamp"}
     assert second.key == first.key
     history = server.table(f"weir_{feed.name}", "pets__history")
     assert history.comment.startswith("One row for each version of each row of pets.")

@@ -153,6 +153,35 @@ def test_a_row_that_stays_behind_its_delete_goes_too(lake: Lake, folder: Path) -
     assert names_of(lake, feed) == {"pk-1": "Adele", "pk-9": "Bea"}
 
 
+def test_a_marked_row_whose_history_is_compacted_goes_too_and_does_not_come_back(
+    lake: Lake, folder: Path
+) -> None:
+    marking = replace(PEOPLE, deletes="mark")
+    kept = Retention(timedelta(hours=1))
+    feed = replace(a_feed(folder), tables={"people": marking}, retention=kept)
+    lay_all(folder)
+    (folder / "2025-11-20/05/c.json").unlink()
+    lay(folder, "2025-11-20/09/d.json", drop(person("U", 50, "pk-1", "Adele", "Ada")))
+    for window in (*WINDOWS[:2], "2025-11-20T09"):
+        bring(lake, feed, [window])
+    (done,) = compaction.compact_feed(lake, feed, {"people": marking}, dry_run=False)
+    # Her base row has the mark, and her last values.
+    assert done.base == 3
+    assert {KEY, NAME} <= layers_with(Path(lake.warehouse), PLANTED)["base"]
+    assert {row["id"]: row["_weir_is_deleted"] for row in gold(lake, feed)}[KEY]
+    assert erased(lake, feed).finished_at is not None
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    others = {"pk-1": "Ada", "pk-9": "Bea"}
+    assert names_of(lake, feed) == others
+    # Neither a rebuild nor the same files under other names bring her back, marked or not.
+    assert rebuild.rebuild_in(lake, feed) == 0
+    for name in ("03/a", "04/b"):
+        data = (folder / f"2025-11-20/{name}.json").read_bytes()
+        lay(folder, f"2025-11-20/{name}-again.json", data)
+    assert violations(lake, feed)["no_erased_key_lands_again"] == 3
+    assert names_of(lake, feed) == others
+
+
 def test_the_accounts_stay_exact_and_say_how_many_were_erased(lake: Lake, folder: Path) -> None:
     feed = a_feed(folder)
     lay_all(folder)

@@ -35,6 +35,20 @@ def people_of(lake: Lake, feed: Feed) -> dict[str, str]:
     return {row["id"]: row["name"] for row in rows}
 
 
+def test_a_row_that_spark_has_marked_goes_too(lake: Lake, folder: Path) -> None:
+    lake = lake.by(SPARK)
+    marking = replace(PEOPLE, deletes="mark", change_feed=True)
+    feed = replace(a_feed(folder), tables={"people": marking})
+    lay_all(folder)
+    bring(lake, feed, WINDOWS[:1])
+    bring(lake, feed, WINDOWS[1:2])
+    rows = lake.table(Layer.GOLD, feed.name, "people").read().collect()
+    assert {row["id"] for row in rows if row["_weir_is_deleted"]} == {KEY}
+    erased(lake, feed)
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert people_of(lake, feed) == {"pk-1": "Adele", "pk-9": "Bea"}
+
+
 def test_what_spark_has_written_is_erased_and_spark_goes_on(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,3 +65,34 @@ def test_a_feed_that_is_asked_for_comes_and_stays(lake: Lake, folder: Path, feed
         "update_preimage",
         "update_postimage",
     }
+
+
+def test_a_row_that_is_marked_is_an_update_in_the_feed(
+    lake: Lake, folder: Path, feed: Feed
+) -> None:
+    """Whoever follows it sees no delete: the row stays, with the mark and the time of the source's delete."""
+    marking = replace(PETS, deletes="mark", change_feed=True)
+    feed = replace(feed, tables={"pets": marking})
+    bring(lake, feed)
+    gone = change("D", 9, {"id": "1", "name": "Ada"})
+    lay(folder, "2025-11-20/04/b.json", drop(gone))
+    bring(lake, feed)
+    assert followed(lake) == [("update_preimage", "Ada", False), ("update_postimage", "Ada", True)]
+    # A late change of the marked row, and one that brings it back.
+    late = change("U", 5, {"id": "1"}, {"name": "Ava"})
+    lay(folder, "2025-11-20/05/c.json", drop(late))
+    bring(lake, feed)
+    assert followed(lake) == [("update_preimage", "Ada", True), ("update_postimage", "Ava", True)]
+    again = change("I", 20, after={"id": "1", "name": "Zoe"})
+    lay(folder, "2025-11-20/06/d.json", drop(again))
+    bring(lake, feed)
+    assert followed(lake) == [("update_preimage", "Ava", True), ("update_postimage", "Zoe", False)]
+
+
+def followed(lake: Lake) -> list[tuple[str, str, bool]]:
+    """What the feed says of gold's newest version: the kind of change, the name, and the mark."""
+    gold = lake.table(Layer.GOLD, "zoo", "pets")
+    reader = lake.spark.read.format("delta").option("readChangeFeed", "true")
+    rows = reader.option("startingVersion", DeltaTable(gold.path).version()).load(gold.path)
+    found = [(row["_change_type"], row["name"], row["_weir_is_deleted"]) for row in rows.collect()]
+    return sorted(found, key=lambda one: one[0] != "update_preimage")

@@ -12,7 +12,7 @@ from assets.gold.fold import Applied
 from assets.storage.lake import Lake, Layer
 from orchestration.resources import lake_of
 from tests.support.pet_feed import applied, change, lay
-from transforms.feed.feed import Feed, LossGuard, Table
+from transforms.feed.feed import Deletes, Feed, LossGuard, Table
 
 COLUMNS = {"id": "int", "name": "string"}
 
@@ -20,9 +20,19 @@ COLUMNS = {"id": "int", "name": "string"}
 class Dumps:
     """A feed of one table, whose files are written one after the other, a minute apart."""
 
-    def __init__(self, lake: Lake, folder: Path, *, key: tuple[str, ...], rows: int = 100) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        folder: Path,
+        *,
+        key: tuple[str, ...],
+        rows: int = 100,
+        deletes: Deletes = "remove",
+    ) -> None:
         self.lake, self.folder, self.minutes = lake, folder, 0
-        self.table = Table("people", key, COLUMNS, tuple(COLUMNS), snapshots="replace")
+        self.table = Table(
+            *("people", key, COLUMNS, tuple(COLUMNS)), snapshots="replace", deletes=deletes
+        )
         self.feed = Feed(
             *("dumps", "arcion_s3_csv", str(folder)),
             tables={"people": self.table},
@@ -44,6 +54,18 @@ class Dumps:
     def rows(self) -> list[str]:
         stored = self.lake.in_process_table(Layer.GOLD, self.feed.name, "people")
         return sorted(f"{row['id']},{row['name']}" for row in stored.rows([*COLUMNS]))
+
+    @property
+    def deleted(self) -> dict[int, tuple[int, ...]]:
+        """The ids of rows that are marked as deleted, and where in the source they were so.
+
+        When is not known: some time before the dump that does not name them.
+        """
+        rows = self.lake.in_process_table(Layer.GOLD, self.feed.name, "people").rows()
+        assert all(row["_weir_deleted_at"] is None for row in rows)
+        return {
+            row["id"]: tuple(row["_weir_log_position"]) for row in rows if row["_weir_is_deleted"]
+        }
 
 
 @pytest.fixture
@@ -71,6 +93,29 @@ def test_windows_may_come_in_any_order_and_several_at_once(dumps: Dumps) -> None
     dumps.run(3)
     dumps.run(1, 2)
     assert dumps.rows == ["2,c"]
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3, 4), (3, 1, 4, 2), (4, 3, 2, 1)])
+def test_what_a_later_dump_does_not_name_is_marked_once(
+    lake: Lake, tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    dumps = Dumps(lake, tmp_path / "landing", key=("id",), deletes="mark")
+    dumps.write("2026-11-20/01/people.csv", "1,Ada", "2,Bo", "3,Cy")
+    dumps.write("2026-11-20/02/people.csv", "1,Ada Lind", "3,Cy")
+    dumps.write("2026-11-20/03/people.csv", "3,Cyd")
+    # A key that is named again is live, and what no dump names any more has its last values.
+    dumps.write("2026-11-20/04/people.csv", "1,Ada Berg", "3,Cyd")
+    for hour in order:
+        assert not dumps.run(hour).held
+    assert dumps.rows == ["1,Ada Berg", "2,Bo", "3,Cyd"]
+    (of_bo,) = dumps.deleted.items()
+    assert of_bo[0] == 2
+    # A dump marks what is live, and touches no row that is marked already.
+    dumps.write("2026-11-20/05/people.csv", "1,Ada Berg")
+    dumps.run(5)
+    assert dumps.rows == ["1,Ada Berg", "2,Bo", "3,Cyd"]
+    assert dumps.deleted.keys() == {2, 3}
+    assert dumps.deleted[2] == of_bo[1] < dumps.deleted[3]
 
 
 def test_a_file_that_is_written_over_is_another_dump(dumps: Dumps) -> None:

@@ -26,6 +26,8 @@ __all__ = ["postgres"]
 # Dagster's own, in the run that brings a repair to gold.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
+ROWS_LEFT = 40 * 39
+"""Rows of stock, of which one item of each house is deleted."""
 FITTING = sum(PLANTED.values()) - PLANTED["type"]
 
 
@@ -121,6 +123,45 @@ def test_each_fault_is_repaired_and_every_replay_has_it(
     assert reconcile(shop, *KEYED) == 0
     assert weir("rebuild", "shop", *place_of(shop)) == 0
     assert reconcile(shop, *KEYED) == 0
+    assert weir("verify", "shop", *place_of(shop)) == 0
+
+
+def test_marked_rows_are_no_difference_and_what_is_repaired_is_marked_or_live(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyed = "stock: {key: [house, item], "
+    said = shop.file.read_text()
+    assert keyed in said
+    shop.file.write_text(said.replace(keyed, f"{keyed}deletes: mark, "))
+    gone = shop.rows("stock", "item = 6")
+    shop.server.run("DELETE FROM shop.stock WHERE item = 6")
+    shop.capture("stock", gone, "d")
+    shop.bring()
+    shop.go_on()
+    marked = gold(shop, "stock", _weir_is_deleted=True)
+    assert {row["item"] for row in marked} == {6}
+    assert reconcile(shop, "--table", "stock") == 0
+    said = capsys.readouterr().out
+    assert f"stock: {ROWS_LEFT:,} rows in the source, {ROWS_LEFT:,} in gold; the same" in said
+
+    # What no event tells of: a live row is deleted, and a deleted one is there again.
+    shop.server.run("DELETE FROM shop.stock WHERE house = 'h1' AND item = 7")
+    shop.server.run("INSERT INTO shop.stock VALUES ('h1', 6, 77)")
+    shop.go_on()
+    assert reconcile(shop, "--table", "stock", "--json") == 1
+    (found,) = json.loads(capsys.readouterr().out)["tables"]
+    assert {tuple(one["key"]): one["kind"] for one in found["different"]} == {
+        ("h1", "6"): "missing",
+        ("h1", "7"): "extra",
+    }
+    assert reconcile(shop, "--table", "stock", "--repair", "--yes") == 0
+    (deleted,) = gold(shop, "stock", house="h1", item=7)
+    assert (deleted["n"], deleted["_weir_is_deleted"]) == (7, True)
+    (again,) = gold(shop, "stock", house="h1", item=6)
+    assert (again["n"], again["_weir_is_deleted"]) == (77, False)
+    assert reconcile(shop, "--table", "stock") == 0
+    assert weir("rebuild", "shop", *place_of(shop)) == 0
+    assert reconcile(shop, "--table", "stock") == 0
     assert weir("verify", "shop", *place_of(shop)) == 0
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ from random import Random
 import pytest
 
 from assets.control import progress
+from assets.control.live_rows import only_live
 from assets.cuts import record, rows
 from assets.cuts.record import Cut, Recorded
 from assets.executors.choice import IN_PROCESS
@@ -40,6 +41,7 @@ from tests.support.bank_log import (
     topic_of,
 )
 from transforms.cuts.whole import NONE, Hindrance, Reached, Transaction, reached
+from transforms.feed.feed import Feed
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 1_000)
@@ -51,6 +53,7 @@ class World:
     """One log, and what a feed has of it: ``sequence`` is what the connector writes, with the transaction of each."""
 
     lake: Lake
+    feed: Feed
     chance: Random
     transfers: list[Transfer]
     sequence: list[tuple[Sent, int]] = field(default_factory=list)
@@ -61,7 +64,12 @@ class World:
     @classmethod
     def draw(cls, lake: Lake, seed: int) -> World:
         chance = Random(f"cuts {seed}")
-        world = cls(lake, chance, drawn(chance, TRANSFERS))
+        # In every other log deleted rows stay.
+        tables = {
+            name: replace(one, deletes=("remove", "mark")[seed % 2]) for name, one in GOLD.items()
+        }
+        feed = replace(feed_of(), tables=tables)
+        world = cls(lake, feed, chance, drawn(chance, TRANSFERS))
         order = list(world.transfers)
         for _ in range(chance.choice([0, 0, 1, 2])):
             # It comes long after those that follow it in the log.
@@ -88,17 +96,17 @@ class World:
             ends[topic_of(table)] = self._written(
                 topic_of(table), moment + self.chance.randint(0, 9)
             )
-        landed = self.topics.land(self.lake, FEED, ends)
+        landed = self.topics.land(self.lake, self.feed, ends)
         self.pending |= landed
         windows = sorted(self.pending)
         if not everything and self.chance.random() < 0.3:
             windows = sorted(self.chance.sample(windows, self.chance.randint(0, len(windows))))
         if windows:
-            derive.derive(self.lake, FEED, windows)
-            apply.apply_tables(self.lake, FEED, [*FEED.tables.values()], windows)
-            progress.finish(self.lake, FEED, windows)
+            derive.derive(self.lake, self.feed, windows)
+            apply.apply_tables(self.lake, self.feed, [*self.feed.tables.values()], windows)
+            progress.finish(self.lake, self.feed, windows)
         self.pending -= {*windows}
-        return record.record(self.lake, FEED)
+        return record.record(self.lake, self.feed)
 
     def _written(self, topic: str, moment: int) -> int:
         count = sum(sent.topic == topic for sent, _ in self.sequence[:moment])
@@ -130,20 +138,17 @@ class World:
         )
 
 
-FEED = feed_of()
-
-
-def shown(lake: Lake, cut: Cut, newest: Cut) -> dict[str, dict[int, int]]:
-    """The rows of all tables as of a cut."""
+def shown(lake: Lake, feed: Feed, cut: Cut, newest: Cut) -> dict[str, dict[int, int]]:
+    """The rows of all tables as of a cut, but for those that are marked as deleted there."""
     then = rows.lake_at(lake, newest)
     return {
         name: {
             row["id"]: row["cents"]
-            for row in rows.TableAt(then, FEED, table, name, cut.log_position)
-            .in_process()
-            .to_pylist()
+            for row in only_live(
+                rows.TableAt(then, feed, table, name, cut.log_position).in_process()
+            ).to_pylist()
         }
-        for name, table in GOLD.items()
+        for name, table in feed.tables.items()
     }
 
 
@@ -155,7 +160,7 @@ def test_a_cut_shows_whole_transactions_and_nothing_else(tmp_path: Path, seed: i
     while moment < len(world.sequence):
         moment = min(len(world.sequence), moment + world.chance.randint(5, 60))
         found = world.run(moment, everything=moment == len(world.sequence))
-        cuts = [one for one in record.cuts_of(world.lake, FEED.name) if one.is_reached]
+        cuts = [one for one in record.cuts_of(world.lake, world.feed.name) if one.is_reached]
         if world.pending:
             assert any("not in gold yet" in one for one in found.held_by)
             continue
@@ -164,14 +169,14 @@ def test_a_cut_shows_whole_transactions_and_nothing_else(tmp_path: Path, seed: i
             assert cut.broken_by is None
             point = cut.log_position[2]
             expected = rows_at(world.transfers, there, point)
-            assert shown(world.lake, cut, cuts[-1]) == expected, f"as of {cut.text}"
+            assert shown(world.lake, world.feed, cut, cuts[-1]) == expected, f"as of {cut.text}"
             read = world.writes_read()
             new = read - promised.setdefault(cut.text, read)
             assert cut.late_events == late_writes(new, cut.log_position), f"late below {cut.text}"
         newest = max((cut.log_position[2] for cut in cuts), default=0)
         told = {one.name: one.keys_ahead for one in cuts[-1].tables} if cuts else {}
         for name in told:
-            now = world.lake.in_process_table(Layer.GOLD, FEED.name, name).rows()
+            now = world.lake.in_process_table(Layer.GOLD, world.feed.name, name).rows()
             ahead = sum(row["_weir_log_position"][2] > newest for row in now)
             assert ahead <= (told[name] or 0), name
     assert cuts

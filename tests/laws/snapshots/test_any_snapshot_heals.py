@@ -94,7 +94,11 @@ def history_of(kind: type[Source], rng: Random) -> History:
 
 def world(kind: type[Source], folder: Path, rng: Random) -> World:
     histories = {f"t{number}": history_of(kind, rng) for number in range(TABLES)}
-    tables = {name: Table(name, ("id",), COLUMNS, tuple(COLUMNS)) for name in histories}
+    tables = {
+        # In every other table deleted rows stay.
+        name: Table(name, ("id",), COLUMNS, tuple(COLUMNS), deletes=("remove", "mark")[at % 2])
+        for at, name in enumerate(histories)
+    }
     feed = Feed(
         *("heals", kind.format, str(folder)),
         tables=tables,
@@ -170,8 +174,20 @@ def compact(lake: Lake, feed: Feed, names: frozenset[str]) -> None:
 
 
 def gold_of(lake: Lake, feed: Feed, table: str) -> dict[int, Any]:
+    """The rows that are not marked as deleted."""
     stored = lake.in_process_table(Layer.GOLD, feed.name, table)
-    return {row["id"]: row["name"] for row in stored.rows(["id", "name"])}
+    return {row["id"]: row["name"] for row in stored.rows() if not row.get("_weir_is_deleted")}
+
+
+def assert_deleted_rows_stay(lake: Lake, feed: Feed, table: str, history: History) -> None:
+    """Every key that was ever told of has a row, and one that is marked has a value that its key has had."""
+    values: dict[int, set[str | None]] = {}
+    for one in history.source.messages:
+        if one.offset not in history.missing:
+            values.setdefault(one.change.key, {None}).add(one.change.name)
+    rows = lake.in_process_table(Layer.GOLD, feed.name, table).rows()
+    assert {row["id"] for row in rows} == values.keys()
+    assert all(row["name"] in values[row["id"]] for row in rows if row["_weir_is_deleted"])
 
 
 @pytest.mark.parametrize("kind", SOURCES)
@@ -187,6 +203,8 @@ def test_a_snapshot_heals_whatever_the_order_the_repeats_and_the_windows(
         for name, history in drawn_world.histories.items():
             gold = gold_of(lake, drawn_world.feed, name)
             assert gold == history.expected, f"block {SEED + block}, table {name}"
+            if drawn_world.feed.tables[name].marks_deletes:
+                assert_deleted_rows_stay(lake, drawn_world.feed, name, history)
         shutil.rmtree(place)
 
 

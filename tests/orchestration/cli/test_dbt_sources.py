@@ -17,7 +17,9 @@ tables:
   customers: {key: [id], columns: {id: int, name: string}, history: true}
   lines: {key: [order_id, number], columns: {order_id: bigint, number: int, price: "decimal(10,2)"}}
   clicks: {key: [], columns: {page: string}}
+  members: {key: [id], columns: {id: int, name: string}, history: true, deletes: mark}
 """
+OF_DELETE = {"_weir_is_deleted": "boolean", "_weir_deleted_at": "timestamp"}
 
 
 def printed(
@@ -48,7 +50,10 @@ def test_each_feed_is_a_source_with_its_gold_tables(
     sources = printed(tmp_path, capsys)
     assert sorted(sources) == ["daily", "shop"]
     tables = {one["name"]: one for one in sources["shop"]["tables"]}
-    assert sorted(tables) == ["clicks", "customers", "customers__history", "lines"]
+    assert sorted(tables) == [
+        *("clicks", "customers", "customers__history", "lines"),
+        *("members", "members__history"),
+    ]
     path = f"{tmp_path}/warehouse/gold/shop/customers"
     assert tables["customers"]["identifier"] == path
     assert tables["customers"]["meta"] == {"external_location": f"delta_scan('{path}')"}
@@ -75,6 +80,12 @@ def test_columns_have_types_and_those_of_the_key_are_tested(
     assert all("data_tests" not in column for column in columns["clicks"].values())
     assert {"_weir_key", "_weir_copy"} <= set(columns["clicks"])
     assert not {"_weir_key", "_weir_copy"} & set(columns["lines"])
+    # Only where deleted rows stay a table says which they are; its versions are of live rows.
+    assert {
+        name: {one: table[one]["data_type"] for one in OF_DELETE if one in table}
+        for name, table in columns.items()
+        if OF_DELETE.keys() & table.keys()
+    } == {"members": OF_DELETE}
     assert all(
         column.get("description")
         for table in columns.values()
