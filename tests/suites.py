@@ -17,7 +17,7 @@ LONG: Final[Mapping[str, int]] = {
     # Other programs beside Weir: clusters, databases, schedulers, readers.
     "tests/cluster/test_cluster.py": 200,
     "tests/cluster/test_orchestrated.py": 240,
-    "tests/cdc": 160,
+    "tests/cdc": 220,
     "tests/cdc/test_mariadb_to_gold.py": 240,
     "tests/assets/source/test_health_of_mariadb.py": 40,
     "tests/recordings": 90,
@@ -35,7 +35,7 @@ LONG: Final[Mapping[str, int]] = {
     # The daemon and each message.
     "tests/journeys/test_alerts.py::test_one_message_tells_of_a_run_that_the_daemon_has_run": 95,
     "tests/assets/readers": 290,
-    "tests/assets/reconcile": 300,
+    "tests/assets/reconcile": 420,
     "tests/assets/catalogues": 120,
     # Runs that are killed, stopped or starved, and writers that meet.
     "tests/faults/test_two_machines.py": 120,

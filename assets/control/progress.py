@@ -50,6 +50,24 @@ def unfinished_by(
     return sorted(window for window, count in counts.items() if done.get(window) != count)
 
 
+def are_finished(lake: Lake, feed: Feed, wanted: Mapping[str, int]) -> bool:
+    """Whether gold has at least so much of each of these windows (``ledger.amounts``), as it is declared now.
+
+    Of a window from which somebody has erased records meanwhile, gold has to have those that are left.
+    """
+    left = amounts(feed, read_objects(lake, feed, [*wanted]))
+    declared = declarations(decisions.with_recorded(lake, feed), wanted)
+    rows = lake.in_process_table(Layer.PROGRESS, feed.name).rows(FINISHED)
+    finished = {
+        row["window"]: row["objects"]
+        for row in rows
+        if row["declaration"] == declared.get(row["window"])
+    }
+    return all(
+        finished.get(window, -1) >= min(count, left[window]) for window, count in wanted.items()
+    )
+
+
 def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
     """The finished windows besides these; what silver has of any other window may not be in gold yet."""
     rows = lake.in_process_table(Layer.PROGRESS, feed.name).rows(["window"])

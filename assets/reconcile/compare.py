@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from assets.control import ledger, progress
 from assets.gold import tables as gold_tables
 from assets.reconcile.gold import GoldTables
+from assets.reconcile.passing import Passed, Passing
 from assets.reconcile.source import Snapshot, Source
 from assets.storage.lake import Lake, Layer
 from transforms.change import Key, LogPosition
@@ -27,12 +29,14 @@ from transforms.reconcile.judgement import (
     LogPlace,
     Row,
     difference,
-    is_past,
     judgement,
     place_of,
 )
 from transforms.reconcile.ranges import Found, Plan, differing
 from transforms.reconcile.row_texts import Columns, Declared, columns_of
+
+_STILL_MOVING: Final = "gold's row changed each time that it was looked at"
+_NOT_ASKED: Final = Passed(False, "gold was not looked at")
 
 LOOK_SECONDS = 1.0
 """How long lies between two looks at how far gold has come."""
@@ -83,7 +87,8 @@ class Compared:
     that of its changes, with what the connection has chosen. ``different`` and
     ``behind`` are its keys that were not the same in the end, ``caught_up`` is how many were so only at first.
     ``is_whole``: whether all keys that differ were looked at. ``fetched``: of how many rows of the source the key was
-    fetched.
+    fetched. ``judged_by``: what proved that gold had come past the snapshot, where keys are different; ``untold``: why
+    nothing did, where keys are behind; in words.
     """
 
     table: str
@@ -96,6 +101,8 @@ class Compared:
     fetched: int = 0
     is_whole: bool = True
     caught_up: int = 0
+    judged_by: str = ""
+    untold: str = ""
     different: list[Difference] = field(default_factory=list)
     behind: list[Behind] = field(default_factory=list)
 
@@ -133,10 +140,10 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
                 differ[name] = _compared(lake, feed, one, snapshot, ask)
         place = snapshot.place
     looks = _Looks(lake, feed, source, ask, place)
-    for one in found:
-        if differ.get(one.table):
-            ask.say(f"{one.table}: {len(differ[one.table]):,} keys differ; looking at each")
-            looks.judge(one, differ[one.table])
+    for name, keys in differ.items():
+        if keys:
+            ask.say(f"{name}: {len(keys):,} keys differ; looking at each")
+    looks.judge([(one, differ.get(one.table, [])) for one in found])
     return Reconciled(place, place_of(newest_position(lake, feed), place), found)
 
 
@@ -146,11 +153,13 @@ def looked_at_again(
     """The same, with these keys (each with its table) of those that were different looked at once more."""
     lake, feed = sides.lake, sides.feed
     looks = _Looks(lake, feed, sides.source, sides.ask, found.place)
+    chosen = []
     for one in found.tables:
-        chosen = [each.key for each in one.different if (one.table, each.key) in keys]
+        again = [each.key for each in one.different if (one.table, each.key) in keys]
         one.different = [each for each in one.different if (one.table, each.key) not in keys]
-        if chosen:
-            looks.judge(one, chosen)
+        one.judged_by = one.judged_by if one.different else ""
+        chosen.append((one, again))
+    looks.judge(chosen)
     return Reconciled(looks.place, place_of(newest_position(lake, feed), looks.place), found.tables)
 
 
@@ -249,8 +258,48 @@ class _Pace:
 
 
 @dataclass(slots=True)
+class _Look:
+    """Some keys of one table that differ: what gold said of them, and what the source has and gold says now."""
+
+    one: Compared
+    gold: GoldTables
+    keys: Sequence[Key]
+    before: Mapping[Key, GoldState]
+    rows: Mapping[Key, Row] = field(default_factory=dict)
+    after: Mapping[Key, GoldState] = field(default_factory=dict)
+    passed: Passed = _NOT_ASKED
+
+    def ask_gold(self, passing: Passing) -> bool:
+        """Look at gold; whether a later look could say more."""
+        # In this order: what gold has when it is past, it has afterwards, too.
+        self.passed = passing.passed(self.one.table)
+        self.after = self.gold.states(self.keys)
+        are_equal = all(self.after[key].row == self.rows.get(key) for key in self.keys)
+        return not (self.passed.is_proved or are_equal)
+
+    def judge(self, *, is_over: bool) -> None:
+        """Say of each key what it is; those that are to be looked at again are left, unless the time is over."""
+        one, moving = self.one, list[Key]()
+        assert one.columns is not None
+        for key in self.keys:
+            row, now = self.rows.get(key), self.after[key]
+            said = judgement(row, self.before[key], now, has_passed=self.passed.is_proved)
+            if said == "equal":
+                one.caught_up += 1
+            elif said == "different":
+                one.different.append(difference(key, row, now.row, one.columns.all))
+                one.judged_by = self.passed.says
+            elif said == "ahead" and not is_over:
+                moving.append(key)
+            else:
+                one.behind.append(Behind(key, row, now.row))
+                one.untold = _STILL_MOVING if self.passed.is_proved else self.passed.says
+        self.keys, self.before = moving, self.after
+
+
+@dataclass(slots=True)
 class _Looks:
-    """Looks at the keys that differ, until each is known to be the same or different, or time is over."""
+    """Looks at the keys that differ, of all tables at once, until each is known to be the same or different."""
 
     lake: Lake
     feed: Feed
@@ -259,54 +308,41 @@ class _Looks:
     place: LogPlace
     waited: float = 0.0
 
-    def judge(self, one: Compared, keys: Sequence[Key]) -> None:
-        """Look at some keys of one table until all is known of them that can be."""
-        assert one.columns is not None
-        gold = GoldTables(self.lake, self.feed.name, one.table, one.columns)
-        before = gold.states(keys)
-        while keys:
+    def judge(self, differ: Sequence[tuple[Compared, Sequence[Key]]]) -> None:
+        """Look at some keys of some tables until all is known of them that can be, or time is over."""
+        looks = [self._first(one, keys) for one, keys in differ if keys]
+        while looks:
+            passing = Passing.begun(self.lake, self.feed, self.source, is_idle=self.ask.is_idle)
             with self.source.snapshot() as snapshot:
-                rows = snapshot.table(one.in_source_called, one.columns).rows_of(keys)
-                self.place = snapshot.place
-            after, has_passed = self._gold_past(gold, keys, rows)
-            moving: list[Key] = []
-            for key in keys:
-                row, now = rows.get(key), after[key]
-                said = judgement(row, before[key], now, has_passed=has_passed)
-                if said == "equal":
-                    one.caught_up += 1
-                elif said == "different":
-                    one.different.append(difference(key, row, now.row, one.columns.all))
-                elif said == "ahead" and self.waited < self.ask.wait:
-                    moving.append(key)
-                else:
-                    one.behind.append(Behind(key, row, now.row))
-            keys, before = moving, after
-            if keys:
+                for look in looks:
+                    assert look.one.columns is not None
+                    theirs = snapshot.table(look.one.in_source_called, look.one.columns)
+                    look.rows = theirs.rows_of(look.keys)
+                self.place = passing.place = snapshot.place
+            self._wait_for_gold(looks, passing)
+            for look in looks:
+                look.judge(is_over=self._is_over)
+            looks = [look for look in looks if look.keys]
+            if looks:
                 self._sleep()
 
-    def _gold_past(
-        self, gold: GoldTables, keys: Sequence[Key], rows: Mapping[Key, Row]
-    ) -> tuple[dict[Key, GoldState], bool]:
-        """What gold says of the keys once it is past the snapshot, or has all their rows, or time is over."""
+    def _first(self, one: Compared, keys: Sequence[Key]) -> _Look:
+        assert one.columns is not None
+        gold = GoldTables(self.lake, self.feed.name, one.table, one.columns)
+        return _Look(one, gold, keys, gold.states(keys))
+
+    def _wait_for_gold(self, looks: Sequence[_Look], passing: Passing) -> None:
+        """Look at gold until it is past the snapshot, or has all rows of the source, or time is over."""
         while True:
-            # In this order: what gold has when it is past, it has afterwards, too.
-            newest = newest_position(self.lake, self.feed)
-            has_passed = self.has_passed(newest)
-            states = gold.states(keys)
-            are_equal = all(states[key].row == rows.get(key) for key in keys)
-            if has_passed or are_equal or self.waited >= self.ask.wait:
-                return states, has_passed
-            is_under_way = newest is None and self.feed.format in BY_LOG
-            if place_of(newest, self.place) is None and not is_under_way:
-                # No wait would tell.
-                return states, False
-            self.ask.say(f"{gold.name}: waiting until gold has come to the snapshot")
+            looks = [look for look in looks if look.ask_gold(passing)]
+            if not looks or self._is_over or self.feed.format not in BY_LOG:
+                return
+            self.ask.say(f"{looks[0].gold.name}: waiting until gold has come to the snapshot")
             self._sleep()
 
-    def has_passed(self, newest: LogPosition | None) -> bool:
-        """Whether gold has all that came before the snapshot, by its newest change."""
-        return self.ask.is_idle or is_past(newest, self.place)
+    @property
+    def _is_over(self) -> bool:
+        return self.waited >= self.ask.wait
 
     def _sleep(self) -> None:
         time.sleep(LOOK_SECONDS)

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import pymysql
 
+from assets.reconcile.source import Confirmed
 from assets.reconcile.sql_table import SqlTable, qualified
 from assets.source.database import Address, connection_to, in_words
 from transforms.errors import UnreadableSource
@@ -59,6 +60,10 @@ class MySqlSource:
 
     feed: str
     address: Address
+
+    def confirmed(self, slot: str) -> Confirmed | None:
+        """Nothing: such a server does not know what those who read its log have done with it."""
+        return None
 
     @contextmanager
     def snapshot(self) -> Iterator[MySqlSnapshot]:

@@ -4,7 +4,8 @@ All is read in transactions that are read only and repeatable, by one connection
 locks they take ``ACCESS SHARE`` alone, as every SELECT does; where somebody alters the table, they give up waiting.
 
 Vendor: PostgreSQL documentation, "Transaction Isolation" (Repeatable Read), "System Administration Functions"
-(``pg_current_wal_insert_lsn``, ``pg_last_wal_replay_lsn``), "Row-wise Comparison", "pg_locks" (``transactionid``).
+(``pg_current_wal_insert_lsn``, ``pg_last_wal_replay_lsn``), "Row-wise Comparison", "pg_locks" (``transactionid``),
+"pg_replication_slots" (``confirmed_flush_lsn``, ``active_pid``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 import psycopg2
 
+from assets.reconcile.source import Confirmed
 from assets.reconcile.sql_table import SqlTable, qualified
 from assets.source.database import Address, connection_to, in_words
 from assets.wording import counted
@@ -49,6 +51,12 @@ WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted
 """
 """Every transaction that has written anything, prepared ones included: each holds the lock on its own number."""
 
+_CONFIRMED: Final = """
+SELECT (confirmed_flush_lsn - '0/0'::pg_lsn)::text, active_pid FROM pg_replication_slots
+WHERE slot_name = %s AND slot_type = 'logical' AND database = current_database()
+    AND confirmed_flush_lsn IS NOT NULL AND active_pid IS NOT NULL
+"""
+
 _LOOK_SECONDS = 0.2
 """How long lies between two looks at which transactions are open."""
 
@@ -74,6 +82,13 @@ class PostgresSource:
 
     feed: str
     address: Address
+
+    def confirmed(self, slot: str) -> Confirmed | None:
+        """How far the connector that reads a slot has confirmed it; None where there is none, or nobody reads it."""
+        with self._cursor() as cursor:
+            cursor.execute(_CONFIRMED, (slot,))
+            row = cursor.fetchone()
+        return None if row is None else Confirmed((int(row[0]),), row[1])
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:

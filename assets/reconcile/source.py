@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from transforms.change import Key
@@ -48,8 +49,23 @@ class TimedSnapshot(Snapshot, Protocol):
         """When that was."""
 
 
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """How far a connector has said that what it read of the log was passed on.
+
+    ``numbers``: the place in the log, as those of a ``LogPlace``. ``reader``: the server's process that serves it,
+    which is another one whenever the connector begins again.
+    """
+
+    numbers: tuple[int, ...]
+    reader: int
+
+
 class Source(Protocol):
     """A database that can be asked as it was at one moment, as often as one likes."""
+
+    def confirmed(self, slot: str) -> Confirmed | None:
+        """How far a connector has come by its slot; None where there is none, or nobody reads it now."""
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """A new snapshot, until the end of the block. No lock is taken that keeps a writer waiting.

@@ -48,10 +48,14 @@ def table_lines(feed: Feed, one: Compared, limit: int) -> Iterator[str]:
     assert one.columns is not None
     for column, why in one.columns.left_out.items():
         yield f"  column {column} is not compared: {why}"
+    if one.different:
+        yield f"  gold is past the source's snapshot, by {one.judged_by}"
     for difference in one.different[:limit]:
         yield from difference_lines(feed, one.table, difference)
     if (more := len(one.different) - limit) > 0:
         yield f"  and {counted(more, 'more key')} (--limit)"
+    if one.behind:
+        yield f"  nothing proves that gold is past the source's snapshot: {one.untold}"
     for behind in one.behind[: max(limit - len(one.different), 0)]:
         yield f"  behind: {key_in_words(one, behind.key)}"
         yield from both_rows(behind, shown_columns(behind))
@@ -219,6 +223,8 @@ def table_facts(feed: Feed, one: Compared) -> Mapping[str, object]:
         "fetched": one.fetched,
         "caught_up": one.caught_up,
         "is_whole": one.is_whole,
+        "judged_by": one.judged_by,
+        "untold": one.untold,
         "not_compared": dict(one.columns.left_out),
         "different": [
             asdict(each) | {"explain": explain_line(feed, one.table, each.key)}

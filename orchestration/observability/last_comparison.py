@@ -68,7 +68,7 @@ def noted(feed: Feed, found: Reconciled, now: datetime) -> Comparison:
             TableCompared(
                 one.table,
                 state_of(one),
-                one.reason or in_numbers(one),
+                one.reason or "; ".join(filter(None, (in_numbers(one), one.untold))),
                 dict(Counter(each.kind for each in one.different)),
                 tuple(
                     explain_line(feed, one.table, each.key) for each in one.different[:KEYS_KEPT]

@@ -80,6 +80,24 @@ def running_postgres(folder: Path, found: Path) -> Iterator[Postgres]:
             _run([*control, "-m", "immediate", "stop"])
 
 
+@contextmanager
+def running_replica(folder: Path, of: Postgres) -> Iterator[Postgres]:
+    """A server that follows another one, and answers what only reads."""
+    replica = Postgres(folder, of.programs, free_ports(1)[0])
+    data = str(folder / "data")
+    if os.getuid() == 0:
+        shutil.chown(folder, "nobody")
+    at = ["-h", "127.0.0.1", "-p", str(of.port), "-U", USER]
+    _run([str(of.programs / "pg_basebackup"), *at, "-D", data, "-R", "-c", "fast"])
+    control = [str(of.programs / "pg_ctl"), "-D", data, "-w"]
+    _run([*control, "-l", f"{folder}/log", "-o", f"-p {replica.port} -k {folder}", "start"])
+    try:
+        yield replica
+    finally:
+        with suppress(RuntimeError):
+            _run([*control, "-m", "immediate", "stop"])
+
+
 def _run(command: list[str]) -> None:
     lowered = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
     prefix = lowered if os.getuid() == 0 else []

@@ -395,16 +395,8 @@ class _Outcome:
         removes = _has_effect(batch, "remove") & is_change
         newest_is_whole = _is_whole(table, batch, removes)[keys.last] & stands.is_behind(keys.last)
         if full_rebuild:
-            is_base = what == BASE
-            others = _any(~is_change & ~is_base, keys)
-            # A change never stands before the base row of its key. One that is marked is a matter for the fold.
-            has_base = is_base[keys.first]
-            is_live = has_base & ~_has_effect(batch, MARKED)[keys.first]
-            stays = ~has_changes & is_live & (stands.deletes is None)
-            newer = (has_changes & newest_is_whole) | stays
-            nothing = others & False
-            newer &= ~mixed & ~others
-            return cls(newer, nothing, nothing, removes[keys.last], nothing, is_live)
+            newest_counts = has_changes & newest_is_whole & ~mixed
+            return cls.from_base(batch, stands, keys, newest_counts, removes[keys.last])
         rows, stones = (
             np.add.reduceat((what == one).astype(np.int64), keys.first) for one in (GOLD, TOMBSTONE)
         )
@@ -434,6 +426,30 @@ class _Outcome:
         clear = (clean & newer, clean & ~newer & older, clean & ~newer & same)
         is_live = (rows > 0) & ~(_has_effect(batch, MARKED) & ~is_change)[keys.first]
         return cls(*clear, removes[keys.last], deleted, is_live)
+
+    @classmethod
+    def from_base(
+        cls,
+        batch: pa.RecordBatch,
+        stands: _Standing,
+        keys: _Keys,
+        newest_counts: Numbers,
+        removes: Numbers,
+    ) -> _Outcome:
+        """What becomes of keys in a table that is made from its base rows and all changes.
+
+        ``newest_counts``: whether the newest change alone says what the key is; ``removes``: that it is a delete.
+        """
+        what = batch.column("what").to_numpy()
+        is_base = what == BASE
+        is_strange = _any((what != CHANGE) & ~is_base, keys)
+        # A change never stands before the base row of its key. One that is marked is a matter for the fold.
+        has_base = is_base[keys.first]
+        is_live = has_base & ~_has_effect(batch, MARKED)[keys.first]
+        stays = (keys.change > keys.last) & is_live & (stands.deletes is None)
+        nothing = is_strange & False
+        newer = (newest_counts | stays) & ~is_strange
+        return cls(newer, nothing, nothing, removes, nothing, is_live)
 
 
 def _is_whole(table: Table, batch: pa.RecordBatch, removes: Numbers) -> Numbers:

@@ -28,6 +28,9 @@ class Dialect(Protocol):
     def length(self, text: str) -> str:
         """How many signs a text has, as a text."""
 
+    def joined(self, texts: Sequence[str]) -> str:
+        """Texts that are not null, one behind the other."""
+
 
 def row_text(dialect: Dialect, columns: Sequence[Compared]) -> str:
     """The SQL of a whole row's text."""
@@ -37,7 +40,7 @@ def row_text(dialect: Dialect, columns: Sequence[Compared]) -> str:
         if column.form.needs_length:
             text = f"{dialect.length(text)} || ':' || {text}"
         parts.append(f"coalesce({text}, '{NULL}')")
-    return f" || '{BAR}' || ".join(parts)
+    return dialect.joined([one for part in parts for one in (f"'{BAR}'", part)][1:])
 
 
 class SourceDialect(Dialect, Protocol):
@@ -97,6 +100,10 @@ class PostgresSql:
     def length(self, text: str) -> str:
         """How many signs a text has, as a text."""
         return f"length({text})"
+
+    def joined(self, texts: Sequence[str]) -> str:
+        """By the sign for it."""
+        return " || ".join(texts)
 
     def text(self, column: Compared) -> str:
         """The text of a column in its form."""
@@ -205,6 +212,10 @@ class MySql:
         """How many signs a text has, as a text."""
         return f"char_length({text})"
 
+    def joined(self, texts: Sequence[str]) -> str:
+        """By the sign for it."""
+        return " || ".join(texts)
+
     def text(self, column: Compared) -> str:
         """The text of a column in its form."""
         name, form, kind = self.name(column), column.form, column.source.kind
@@ -280,6 +291,10 @@ class GoldSql:
     def length(self, text: str) -> str:
         """How many signs a text has, as a text."""
         return f"length({text})"
+
+    def joined(self, texts: Sequence[str]) -> str:
+        """By the function, which writes a row's text once, where the sign writes it again for each column."""
+        return f"concat({', '.join(texts)})"
 
     def text(self, column: Compared) -> str:
         """The text of a column in its form."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,18 @@ from typing import Any
 import psycopg2
 import pytest
 
-from assets.executors.choice import IN_PROCESS
+from assets.control.decisions import signed
+from assets.executors.choice import IN_PROCESS, SPARK
+from assets.reconcile import repair
+from assets.reconcile.compare import Ask, Sides, reconciled
 from assets.reconcile.postgres import PostgresSource
 from assets.source.database import address_of
-from assets.storage.lake import Layer
+from assets.storage.lake import Lake, Layer
 from orchestration.feeds.load import load_feed
-from tests.assets.reconcile.shop import Shop
+from tests.assets.reconcile.shop import NOBODY, Shop
 from tests.assets.reconcile.test_postgres import FAULTS, KEYED, PLANTED
-from tests.services.postgres import DATABASE, USER, Postgres, postgres
+from tests.services.postgres import DATABASE, USER, Postgres, postgres, running_replica
+from tests.support.bringing import run
 from tests.support.commands_here import weir
 from transforms.errors import UnreadableSource
 
@@ -252,4 +257,70 @@ def test_what_cannot_be_repaired_is_refused_and_nothing_is_recorded(
     assert reconcile(shop, *KEYED, "--repair", "--yes") == 2
     said = capsys.readouterr().err
     assert "keys differ, and at most 1,000 are repaired at once" in said
+    assert bronze_rows(shop) == known + len(NOBODY)
+
+
+def test_a_replica_is_compared_with_and_refused_as_what_a_repair_is_read_of(
+    shop: Shop,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It has the rows, and does not say which transactions are open, so that a repair could undo a change."""
+    shop.server.run("UPDATE shop.stock SET n = -1 WHERE house = 'h1' AND item = 1")
+    shop.go_on()
+    known = bronze_rows(shop)
+    with (
+        tempfile.TemporaryDirectory(prefix="weir-replica-", ignore_cleanup_errors=True) as folder,
+        running_replica(Path(folder), shop.server) as replica,
+    ):
+        address = f"postgresql://127.0.0.1:{replica.port}/{DATABASE}"
+        monkeypatch.setenv("WEIR_SOURCE_SHOP", address)
+        assert reconcile(shop, "--table", "word") == 0
+        assert reconcile(shop, "--table", "stock", "--repair", "--yes") == 2
+        answer = capsys.readouterr()
+        assert "1 column" in answer.out
+        assert f"{address}: it is a replica, which does not say which transactions are open" in (
+            answer.err
+        )
+        assert "Name the primary for this command: WEIR_SOURCE_SHOP." in answer.err
+    assert bronze_rows(shop) == known
+    monkeypatch.delenv("WEIR_SOURCE_SHOP")
+    assert reconcile(shop, "--table", "stock", "--repair", "--yes") == 0
     assert bronze_rows(shop) == known + 1
+
+
+def test_spark_records_a_repair_and_brings_it_to_gold(
+    postgres: Postgres, lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bronze by Spark, with bytes, nulls and arrays in the rows; the same rows come to gold as in this process."""
+    monkeypatch.setenv("WEIR_SOURCE_USERNAME", USER)
+    made = Shop(postgres, tmp_path)
+    made.land_all()
+    by_spark = lake.by(SPARK)
+    assert by_spark.warehouse == made.lake.warehouse
+    feed, fitting = load_feed(made.file), FAULTS.rpartition("UPDATE")[0]
+    postgres.run(fitting)
+    made.go_on()
+    ask = Ask(tables=["person", "stock", "word"], wait=5)
+    sides = Sides(by_spark, feed, PostgresSource("shop", address_of(feed)), ask)
+    found = reconciled(by_spark, feed, sides.source, ask)
+    wanted = {one.table: len(one.different) for one in found.tables}
+    assert sum(wanted.values()) == FITTING
+    plan = repair.read_again(sides, found, signed(feed, "lost", "ann"))
+    before = bronze_rows(made)
+    window = repair.record(by_spark, feed, plan.repairs)
+    rows = by_spark.in_process_table(Layer.BRONZE, "shop").rows(where={"window": [window]})
+    mine = [row for row in rows if row["object"].startswith("weir-reconcile/")]
+    assert len(mine) == FITTING
+    assert bronze_rows(made) == before + FITTING
+    assert by_spark.in_process_table(Layer.BRONZE, "shop").version > 0
+    run(by_spark, feed)
+    again = reconciled(by_spark, feed, sides.source, ask)
+    assert [one.different + one.behind for one in again.tables] == [[], [], []]
+    # Gold made again of bronze by this process has them, too.
+    other = made.lake
+    for name in KEYED[1::2]:
+        assert len(other.in_process_table(Layer.GOLD, "shop", name).rows()) == next(
+            one.in_source for one in again.tables if one.table == name
+        )

@@ -43,8 +43,7 @@ def test_each_fault_is_repaired_and_every_replay_has_it(
     shop.server.run("FLUSH BINARY LOGS")
     ((later_log, *_),) = shop.asked("SHOW MASTER STATUS")
     assert later_log > log
-    shop.capture("beat", [{"id": 1}], "u", file=999)
-    shop.bring()
+    shop.go_on()
     ratio = gold(shop, "person", id=5)[0]["ratio"]
     assert ratio is not None
 

@@ -89,8 +89,8 @@ def test_a_name_ends_no_quotes_and_is_no_place_for_a_value() -> None:
 def test_texts_have_their_length_so_that_no_two_rows_are_written_alike() -> None:
     columns = [Compared(name, SourceColumn(name, "text"), "string", Form("text")) for name in "ab"]
     assert row_text(GoldSql(), columns) == (
-        """coalesce(length("a"::VARCHAR) || ':' || "a"::VARCHAR, '~') || '|' || """
-        """coalesce(length("b"::VARCHAR) || ':' || "b"::VARCHAR, '~')"""
+        """concat(coalesce(length("a"::VARCHAR) || ':' || "a"::VARCHAR, '~'), '|', """
+        """coalesce(length("b"::VARCHAR) || ':' || "b"::VARCHAR, '~'))"""
     )
 
 
