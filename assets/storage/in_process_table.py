@@ -816,6 +816,10 @@ class InProcessTable:
                 # One that another has made meanwhile is not to be added to, nor replaced.
                 how |= {"mode": "error", "schema_mode": None}
         target = delta_rs.address(self.path) if self.table is None else self.table
+        if len({tuple(map(len, column.chunks)) for column in rows.columns}) > 1:
+            # delta-rs is given the pieces that all columns have in common, and ends the process over a part of structs
+            # within each other.
+            rows = rows.combine_chunks()
         write_deltalake(target, rows, commit_properties=self._of_commit(), **how)
         self._committed()
 

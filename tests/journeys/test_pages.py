@@ -27,6 +27,7 @@ ELSEWHERE = {
     ("growth", 'make bench SCALE=full BENCH="--line ingest'): "tests/bench/test_simulation.py",
     ("bench", "make bench  "): "tests/bench/test_bench.py",
     ("cuts", "weir query --at latest-cut"): "tests/orchestration/cli/test_cut.py",
+    ("cuts", "$ weir cut bank --views"): "tests/orchestration/cli/test_cut.py",
     ("erase", "export WEIR_ERASURE_KEY"): "tests/orchestration/cli/test_erase.py",
     ("deploy", "cd /srv/weir"): "tests/journeys/test_deploy.py",
     ("deploy", "export WEIR_SPARK_MASTER"): "tests/cluster/test_orchestrated.py",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -30,3 +32,16 @@ def test_a_table_lies_under_its_own_name(
         "00000000000000000000.json",
         "00000000000000000001.json",
     ]
+
+
+def test_columns_that_are_cut_at_other_places_are_written_whole(tmp_path: Path) -> None:
+    """delta-rs would end the process, and with it the run."""
+    last = pa.struct([("log_position", pa.list_(pa.int64()))])
+    schema = pa.schema([("id", pa.int64()), ("state", pa.struct([("last", last)]))])
+    table = InProcessTable.at("gold.zoo", str(tmp_path / "zoo"), str(tmp_path), schema)
+    states = [{"last": {"log_position": [number, 7]}} for number in range(4)]
+    numbers = pa.chunked_array([pa.array([0, 1], pa.int64()), pa.array([2, 3], pa.int64())])
+    cut = pa.table([numbers, pa.array(states, schema.field("state").type)], schema=schema)
+    table.append(cut)
+    found = sorted(table.rows(), key=lambda row: row["id"])
+    assert [(row["id"], row["state"]) for row in found] == [*enumerate(states)]
