@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote, urlsplit
 from transforms.errors import SettingMisdeclared
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import HISTORY, asset_name
-from transforms.gold.columns import ROW_SENTENCES, VERSION_SENTENCES
+from transforms.gold.columns import IS_DELETED, ROW_SENTENCES, VERSION_SENTENCES
 
 # Which catalogues, and how their names are made.
 
@@ -164,6 +164,8 @@ def entry_of(feed: Feed, schema: str, gold: Gold) -> Entry:
     described = feed.running.tables.get(table.name)
     whole = f"One row for each version of each row of {table.name}."
     now = f"One row for each key of {table.name}: its current state."
+    if table.marks_deletes:
+        now = f"One row for each key of {table.name}: its current state, or, marked by {IS_DELETED}, its last one."
     said = (described.description if described else None) or ("" if is_history else now)
     sentences = {
         **(described.columns if described else {}),

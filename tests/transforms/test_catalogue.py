@@ -102,6 +102,16 @@ def test_the_columns_of_marked_rows_say_what_they_are() -> None:
     assert str(deleted_at.comment).startswith("When the source deleted it (UTC)")
 
 
+def test_a_table_without_a_description_says_whether_deleted_rows_stay() -> None:
+    for deletes, ends in (
+        ("remove", "current state."),
+        ("mark", "_weir_is_deleted, its last one."),
+    ):
+        table = replace(ORDERS, deletes=deletes)
+        feed = Feed("shop", "debezium", "/nowhere", tables={table.name: table})
+        assert entry_of(feed, "weir_shop", replace(GOLD, table=table)).comment.endswith(ends)
+
+
 def test_a_history_has_no_key_and_says_what_a_row_is() -> None:
     fields = [{"name": "_weir_valid_to", "type": ARRAY, "nullable": True, "metadata": {}}]
     found = entry_of(FEED, "weir_shop", replace(GOLD, name="Orders__history", fields=fields))
