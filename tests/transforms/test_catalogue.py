@@ -103,11 +103,8 @@ def test_the_columns_of_marked_rows_say_what_they_are() -> None:
 
 
 def test_a_table_without_a_description_says_whether_deleted_rows_stay() -> None:
-    for deletes, ends in (
-        ("remove", "current state."),
-        ("mark", "_weir_is_deleted, its last one."),
-    ):
-        table = replace(ORDERS, deletes=deletes)
+    marking = replace(ORDERS, deletes="mark")
+    for table, ends in ((ORDERS, "state."), (marking, "_weir_is_deleted, its last one.")):
         feed = Feed("shop", "debezium", "/nowhere", tables={table.name: table})
         assert entry_of(feed, "weir_shop", replace(GOLD, table=table)).comment.endswith(ends)
 
