@@ -42,7 +42,7 @@ run: $(READY) ## run the demo: sample drops from landing to gold, with a summary
 test: $(READY) ## run the tests that prove the product, in two processes (WORKERS=1 for one)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),1000) $(PYTEST) -m "not long"
 
-test-long: $(READY) ## run the rest: what kills, fills, drives clusters and other programs (SHARD=3/22 for a part)
+test-long: $(READY) ## run the rest: what kills, fills, drives clusters and other programs (SHARD=3/23 for a part)
 	@$(PYTEST) --shard "$(or $(SHARD),1/1)"
 
 test-laws: $(READY) ## test the laws over more random histories (HISTORIES=100000, say; SEED=... for different ones)
