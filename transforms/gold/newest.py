@@ -222,10 +222,10 @@ class Newest:
         rest = batch.filter(pa.array(np.repeat(~decided, keys.sizes)))
         there = decided & ~outcome.removes
         made = []
-        for some in (there & is_alone, there & ~is_alone):
+        for some, are_changes in ((there & is_alone, False), (there & ~is_alone, True)):
             if some.any():
                 rows = batch.take(pa.array(keys.last[some]))
-                made.append(_base_rows(rows, has_changes=bool(has_changes[some].any())))
+                made.append(_base_rows(rows, has_changes=are_changes))
         return made, rest
 
     def _looked_at(self, batch: pa.RecordBatch) -> tuple[_Keys, _Outcome] | None:

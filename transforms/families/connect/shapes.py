@@ -200,14 +200,12 @@ class EnvelopeShapes:
             body = _body(raw)
         except msgspec.ValidationError:
             row = self._row_in(raw, schema, envelope, is_bare=message.is_bare)
-            if row is None:
+            if not _take_row(envelope, row):
                 return None
-            envelope.body = {**_NO_FIELDS, **row.body}
         else:
-            fields = self._fields_of(body)
-            if fields is None:
+            if not self._take_body(envelope, body):
                 return None
-            before, after = fields["before"], fields["after"]
+            before, after = envelope.body["before"], envelope.body["after"]
             names = _names_of(body) + len(before) + len(after)
             has_objects = not json_values.is_as_read(raw, names)
             if has_objects and not (
@@ -216,7 +214,6 @@ class EnvelopeShapes:
                 and min(len(before) or 2, len(after) or 2) > 1
             ):
                 return None
-            envelope.body = fields
         key_schema = self._take_key(envelope, message.key)
         if message.key is not None and envelope.key is UNKNOWN_KEY:
             return None
@@ -240,14 +237,11 @@ class EnvelopeShapes:
         except msgspec.ValidationError:
             document = value.schema.document
             row = self._put_back and self._put_back(value.payload, document, envelope)
-            if row is None:
+            if not _take_row(envelope, row):
                 return None
-            envelope.body = {**_NO_FIELDS, **row.body}
         else:
-            fields = self._fields_of(body)
-            if fields is None:
+            if not self._take_body(envelope, body):
                 return None
-            envelope.body = fields
         if message.is_keyless:
             envelope.key = NO_KEY
         elif not _is_of_container(record):
@@ -296,11 +290,12 @@ class EnvelopeShapes:
             return None
         return self._put_back(row, None if schema is None else schema.document, envelope)
 
-    def _fields_of(self, body: _Body) -> Mapping[str, Any] | None:
+    def _take_body(self, envelope: Envelope, body: _Body) -> bool:
+        """Take the fields of an envelope; False where an image is none."""
         before, after = self._image(body.before), self._image(body.after)
         if before is None or after is None:
-            return None
-        return {
+            return False
+        envelope.body = {
             "op": body.op,
             "source": body.source,
             "before": before,
@@ -308,6 +303,7 @@ class EnvelopeShapes:
             "ts_ms": body.ts_ms,
             "transaction": body.transaction,
         }
+        return True
 
     def _image(self, given: _Image) -> Mapping[str, Any] | None:
         """An image, empty where there is none; None for a text that is no word for nothing."""
@@ -362,6 +358,13 @@ class EnvelopeShapes:
 
 def _is_of_container(record: BronzeRecord) -> bool:
     return avro_containers.schema_of(record.header) is not None
+
+
+def _take_row(envelope: Envelope, row: OutOfEnvelope | None) -> bool:
+    """Take the envelope of a row that came without one; False where there is none."""
+    if row is not None:
+        envelope.body = {**_NO_FIELDS, **row.body}
+    return row is not None
 
 
 def _holds_objects(*images: Mapping[str, Any]) -> bool:
