@@ -197,6 +197,7 @@ SLOW: Final = frozenset(
         "tests/laws/test_repairing_laws.py",
         "tests/laws/test_dgraph_laws.py",
         "tests/laws/drawn/test_drawn.py",
+        "tests/laws/mutations/test_mutations.py::test_a_law_holds_in_the_copy_and_fails_where_its_line_is_broken",
         "tests/assets/control/test_bronze_ledger.py",
         "tests/transforms/formats/test_hostile_records.py::test_damaged_records_are_changes_or_in_quarantine",
         "tests/transforms/onboarding/test_hostile_samples.py",

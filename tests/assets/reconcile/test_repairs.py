@@ -144,7 +144,8 @@ def test_marked_rows_are_no_difference_and_what_is_repaired_is_marked_or_live(
     shop.bring()
     shop.go_on()
     marked = gold(shop, "stock", _weir_is_deleted=True)
-    assert {row["item"] for row in marked} == {6}
+    # Of -1 the source said that it was deleted, which nobody ever had: by that gold is past the snapshot.
+    assert {row["item"] for row in marked} == {6, -1}
     assert reconcile(shop, "--table", "stock") == 0
     said = capsys.readouterr().out
     assert f"stock: {ROWS_LEFT:,} rows in the source, {ROWS_LEFT:,} in gold; the same" in said

@@ -68,7 +68,7 @@ def _write(file: Path, text: str) -> None:
 def tried(tree: Path, tests: Collection[str], histories: int) -> subprocess.CompletedProcess[str]:
     """Run these tests in the copy, over so many histories of each kind."""
     settings = {"WEIR_LAW_HISTORIES": str(histories), "PYTHONPATH": str(tree)}
-    options = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist")
+    options = ("-q", "-x", "-p", "no:cacheprovider", "-n0")
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, *tests],
         cwd=tree,

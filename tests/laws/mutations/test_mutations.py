@@ -8,8 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.laws.mutations.__main__ import MUTATIONS, broken, table_cell
+from tests.laws.mutations.__main__ import (
+    HISTORIES,
+    MUTATIONS,
+    broken,
+    copied,
+    noticed,
+    table_cell,
+    tried,
+)
 from tests.laws.mutations.mutation import LAWS, Misplaced, Mutation
+
+FORGOTTEN_TOMBSTONE = "a tombstone counts for nothing"
 
 
 def name_of(mutation: Mutation) -> str:
@@ -43,3 +53,12 @@ def test_a_mutation_without_its_one_place_says_so(tmp_path: Path) -> None:
         with pytest.raises(Misplaced, match=rf"a\.py has {times} times, and not once: x = 1"):
             mutation.applied(text)
     assert table_cell(mutation.test) == "`test_a` b"
+
+
+def test_a_law_holds_in_the_copy_and_fails_where_its_line_is_broken(root: Path) -> None:
+    mutation = next(one for one in MUTATIONS if one.means.startswith(FORGOTTEN_TOMBSTONE))
+    with copied(root) as tree:
+        sound = tried(tree, [mutation.test], HISTORIES[0])
+        assert sound.returncode == 0, sound.stdout + sound.stderr
+        histories, said = noticed(tree, mutation)
+    assert histories, said
