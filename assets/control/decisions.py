@@ -128,10 +128,11 @@ def refuse_unknown_secret(feed: Feed) -> None:
     erased = standing(feed.decisions.erasures)
     own = feed.erasure_key and feed.erasure_key.fingerprint()
     if any(one.secret != own for one in erased):
+        keys = len({(one.table, one.key_hash) for one in erased})
         found = "is not set" if own is None else "holds another secret than they were erased with"
         raise DecisionRefused(
             feed.name,
-            f"{len(erased)} keys are erased, and without their secret nobody can tell what lands of them again:"
+            f"{keys} keys are erased, and without their secret nobody can tell what lands of them again:"
             f" {SECRET} {found}. Nothing was written: set it to the secret of the first `weir erase`",
         )
 

@@ -17,6 +17,7 @@ from assets.quarantine.records import maybe_among, source_location_of
 from assets.silver import classify
 from assets.silver.plan import BronzeFiles
 from assets.storage.lake import Lake, Layer
+from assets.wording import counted
 from transforms.change import Key
 from transforms.errors import ErasureRefused
 from transforms.feed.decisions import SourceLocation
@@ -27,6 +28,7 @@ from transforms.silver.erasing import (
     OF_KEY,
     REACHED,
     UNREADABLE,
+    WAITS,
     FindRecords,
     Judged,
     Wanted,
@@ -122,6 +124,7 @@ def found_in_bronze(lake: Lake, feed: Feed, what: KeyToErase) -> Found:
                 "`--linked` erases all of them.",
             )
         keys = more
+    _refuse_waiting(feed, table, sum(row["what"] == WAITS for row in rows))
     reached: dict[str, Position] = {}
     for row in rows:
         if row["what"] == REACHED:
@@ -133,6 +136,17 @@ def found_in_bronze(lake: Lake, feed: Feed, what: KeyToErase) -> Found:
         _judged(lake, wanted, searched, UNREADABLE),
         reached,
     )
+
+
+def _refuse_waiting(feed: Feed, table: str, count: int) -> None:
+    """Raise where changes of the table came without a description of it, so that silver does not know their keys."""
+    if count:
+        raise ErasureRefused(
+            feed.name,
+            f"{counted(count, 'change')} of {table} came without a description of its columns, and so without a key"
+            " that could be looked for",
+            f"Declare {table} in the feed file, and `weir run`: then they have one.",
+        )
 
 
 def landed_again(lake: Lake, feed: Feed) -> Sequence[FoundRecord]:

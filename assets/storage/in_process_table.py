@@ -1050,6 +1050,9 @@ def _may_have(bounds: tuple[Any, Any] | None, asked: Sequence[Any]) -> bool:
     """Whether a value that is asked for (sorted) may be within the bounds of a file."""
     if bounds is None or None in bounds:
         return True
+    if asked and type(asked[0]) is not type(bounds[0]):
+        # Keys of floating numbers are looked for by their texts, and the bounds are numbers.
+        return True
     at = bisect_left(asked, bounds[0])
     return at < len(asked) and asked[at] <= bounds[1]
 

@@ -126,7 +126,10 @@ def epoch_of(text: str) -> int | None:
 
 def point_of(log: SourceLog, text: str) -> LogPosition | None:
     """The point that a text names in the source's own way, or with plain numbers; None where it is none."""
-    return _SPELLINGS[log.connector].read(text.partition(_EPOCH)[0].strip(), log.files)
+    point, is_of_epoch, _ = text.partition(_EPOCH)
+    if is_of_epoch and epoch_of(text) is None:
+        return None
+    return _SPELLINGS[log.connector].read(point.strip(), log.files)
 
 
 def expected_of(log: SourceLog) -> str:

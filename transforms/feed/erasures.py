@@ -50,9 +50,18 @@ def hashed_event(secret: MaskKey, event_id: str) -> str:
 
 
 def standing(erasures: Sequence[Erasure]) -> list[Erasure]:
-    """Those that are not lifted; of several for one key the last counts."""
-    last = {(one.table, one.key_hash): one for one in erasures}
-    return [one for one in last.values() if not one.lifted]
+    """Those that are not lifted: all of a key since it was last lifted.
+
+    A later one does not take the place of an earlier one: what that has erased is not among what it saw of its streams.
+    """
+    found: dict[tuple[str, str], list[Erasure]] = {}
+    for one in erasures:
+        of_key = found.setdefault((one.table, one.key_hash), [])
+        if one.lifted:
+            of_key.clear()
+        else:
+            of_key.append(one)
+    return [one for of_key in found.values() for one in of_key]
 
 
 class ErasedKeys:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from transforms.change import Key
+from transforms.change import CONTROL, Key
 from transforms.column_types.map_columns import NUMBERS, TEXTS
 from transforms.feed.erasures import (
     ErasedEvent,
@@ -32,6 +35,7 @@ LEAST_TEXT: Final = 4
 """Minimum length of a part of a key for whose text unreadable records are searched: shorter ones are everywhere."""
 
 OF_KEY, LINK, UNREADABLE, REACHED = "of key", "link", "unreadable", "reached"
+WAITS: Final = "waits"
 
 FOUND: Final = pa.schema(
     [
@@ -42,8 +46,8 @@ FOUND: Final = pa.schema(
     ]
 )
 """One row per event of the key (``OF_KEY``), per key change of its table (``LINK``), and per record that nobody can
-read, and that holds the key's text (``UNREADABLE``); and one per stream of the table with its newest position
-(``REACHED``)."""
+read, and that holds the key's text (``UNREADABLE``); one per change of the table that waits for what its columns are,
+so that its key is not known (``WAITS``); and one per stream of the table with its newest position (``REACHED``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,11 @@ class FindRecords:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``FOUND`` from batches of bronze."""
         judge, table = Judge(self.feed, self.wanted), self.wanted.table
-        texts = [one.encode() for one in self.wanted.texts if len(one) >= LEAST_TEXT]
+        texts = [one for one in self.wanted.texts if len(one) >= LEAST_TEXT]
         reached: dict[str, Position] = {}
+        holding = set[tuple[object, ...]]()
         decode = DecodeRows(self.feed, self.format, self.surveyed)
-        for batch in decode(batches):
+        for batch in decode(_noting(batches, texts, holding)):
             found = []
             for row in rows_in(batch):
                 if table is not None and row.table == table and row.log_position is not None:
@@ -84,7 +89,11 @@ class FindRecords:
                     found.append(_found(OF_KEY, row))
                 elif row.moved_from is not None and row.table == table:
                     found.append(_found(LINK, row))
-                elif texts and _is_unreadable(row, table) and _holds(row.payload, texts):
+                elif table is not None and row.table == table and _waits(row):
+                    found.append(_found(WAITS, row))
+                elif _names_no_key(row, table) and (
+                    _place_of(row) in holding or _holds(row.payload, texts)
+                ):
                     found.append(_found(UNREADABLE, row))
             if found:
                 yield pa.RecordBatch.from_pylist(found, FOUND)
@@ -102,12 +111,53 @@ def _note(reached: dict[str, Position], row: Row) -> None:
         reached[stream] = max(position, reached.get(stream, position))
 
 
-def _is_unreadable(row: Row, table: str | None) -> bool:
-    return row.fault is not None and row.key is None and row.table in (None, table)
+def _names_no_key(row: Row, table: str | None) -> bool:
+    """Whether a row may be of any key: nobody can read it, or it is a note, as a tombstone of Kafka is."""
+    is_unknown = row.fault is not None or row.effect == "note"
+    return is_unknown and row.key is None and row.table in (None, "", table)
 
 
-def _holds(payload: bytes | None, texts: Collection[bytes]) -> bool:
-    return payload is not None and all(one in payload for one in texts)
+def _waits(row: Row) -> bool:
+    """Whether another record has to say what a change's columns are: until then silver does not know its key."""
+    is_change = row.effect not in (*CONTROL, "note") and row.fault is None and row.scope is None
+    return is_change and row.declared is None and row.key is None
+
+
+def _noting(
+    batches: Iterable[pa.RecordBatch], texts: Sequence[str], holding: set[tuple[object, ...]]
+) -> Iterator[pa.RecordBatch]:
+    """The batches of bronze as they are; notes the places of records that hold all of some texts."""
+    for batch in batches:
+        if texts:
+            named = pa.array([True] * batch.num_rows, pa.bool_())
+            for text in texts:
+                named = pc.and_(named, _has(batch, text))
+            holding |= {
+                tuple(one.values())
+                for one in batch.select([*SOURCE_LOCATION]).filter(named).to_pylist()
+            }
+        yield batch
+
+
+def _has(batch: pa.RecordBatch, text: str) -> pa.Array:
+    """Of each record whether its value or its key holds a text, as it is or as JSON may spell it."""
+    found = pa.array([False] * batch.num_rows, pa.bool_())
+    escaped = json.dumps(text)[1:-1]
+    capitals = re.sub(r"\\u[0-9a-f]{4}", lambda one: "\\u" + one[0][2:].upper(), escaped)
+    for spelled in {text, json.dumps(text, ensure_ascii=False)[1:-1], escaped, capitals}:
+        for name in {"payload", "key"}.intersection(batch.schema.names):
+            cells = pc.fill_null(batch.column(name), b"")
+            found = pc.or_(found, pc.match_substring(cells, spelled))
+    return found
+
+
+def _holds(payload: bytes | None, texts: Sequence[str]) -> bool:
+    """Whether what was read in a record's place, as a repaired payload is, holds all of some texts."""
+    return bool(texts) and payload is not None and all(one.encode() in payload for one in texts)
+
+
+def _place_of(row: Row) -> tuple[object, ...]:
+    return tuple(getattr(row, name) for name in SOURCE_LOCATION)
 
 
 def _found(what: str, row: Row) -> dict[str, Any]:

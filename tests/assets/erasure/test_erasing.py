@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assets.bronze.checks import operation_gaps
-from assets.control import decisions
+from assets.control import decisions, discovered_tables
 from assets.erasure import record
 from assets.erasure.erase import erase, erase_again, finish_interrupted
 from assets.erasure.search import KeyToErase
@@ -21,6 +21,7 @@ from orchestration.cli import rebuild, verify
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.assets.erasure.warehouse_bytes import layers_with
+from tests.support.bringing import run
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.errors import DecisionRefused, ErasureRefused
 from transforms.feed.feed import CheckSetting, Feed, Retention, Table
@@ -227,6 +228,21 @@ def test_what_was_erased_does_not_come_back_and_what_is_new_does(
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0
 
 
+def test_the_same_erasure_once_more_takes_nothing_back(lake: Lake, folder: Path) -> None:
+    """She had the newest change of the stream, and what is left of it does not reach as far."""
+    feed = a_feed(folder)
+    lay(folder, "2025-11-20/03/a.json", drop(person("I", 10, "pk-1", "Ada")))
+    lay(folder, "2025-11-20/04/b.json", drop(person("I", 20, KEY, NAME)))
+    bring(lake, feed)
+    for _ in range(2):
+        erased(lake, feed)
+    data = (folder / "2025-11-20/04/b.json").read_bytes()
+    lay(folder, "2025-11-20/04/b-again.json", data)
+    assert violations(lake, feed)["no_erased_key_lands_again"] == 1
+    assert names_of(lake, feed) == {"pk-1": "Ada"}
+    assert layers_with(Path(lake.warehouse), PLANTED).keys() == {"bronze"}
+
+
 def test_an_erasure_that_is_lifted_lets_old_events_through(lake: Lake, folder: Path) -> None:
     feed = a_feed(folder)
     lay_all(folder)
@@ -384,6 +400,77 @@ def test_what_cannot_be_read_is_told_of_and_goes_if_it_is_wanted(lake: Lake, fol
     assert layers_with(Path(lake.warehouse), PLANTED).keys() == {"bronze", "quarantine"}
     what = KeyToErase(PEOPLE, "people", (KEY,), unreadable=True)
     erase(lake, feed, what, ("ann", "all"))
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+
+
+def message(offset: int, key: object, value: object) -> str:
+    """A record of a topic, as dumps have it."""
+    place = {"topic": "zoo.public.people", "partition": 0, "offset": offset}
+    return json.dumps({**place, "key": key, "value": value})
+
+
+def envelope(op: str, lsn: int, key: str, name: str) -> dict[str, object]:
+    """What Debezium says of a change of a person."""
+    row = {"id": key, "name": name, "age": 30}
+    source = {"connector": "postgresql", "schema": "public", "table": "people", "lsn": lsn}
+    images = {"before": row if op == "d" else None, "after": None if op == "d" else row}
+    return {"op": op, **images, "source": {**source, "snapshot": "false"}}
+
+
+def test_kafkas_tombstones_of_the_key_are_told_of_and_go_if_it_is_wanted(
+    lake: Lake, folder: Path
+) -> None:
+    feed = replace(
+        a_feed(folder), format="debezium", tables={"people": replace(PEOPLE, key=("id",))}
+    )
+    records = (
+        message(0, {"id": "pk-1"}, envelope("c", 100, "pk-1", "Ada")),
+        message(1, {"id": KEY}, envelope("c", 101, KEY, NAME)),
+        message(2, {"id": KEY}, envelope("d", 102, KEY, NAME)),
+        message(3, {"id": KEY}, None),
+        message(4, {"id": "pk-9"}, None),
+    )
+    lay(folder, "2025-11-20/03/a.json", drop(*records))
+    bring(lake, feed)
+    assert erased(lake, feed).plan.left == 1
+    assert layers_with(Path(lake.warehouse), PLANTED) == {"bronze": {KEY}}
+    what = KeyToErase(PEOPLE, "people", (KEY,), unreadable=True)
+    erase(lake, feed, what, ("ann", "all"))
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert layers_with(Path(lake.warehouse), ["pk-9"]) == {"bronze": {"pk-9"}}
+    assert violations(lake, feed, WINDOWS[0]) == {}
+
+
+def test_changes_that_wait_for_a_description_of_their_table_are_refused(
+    lake: Lake, folder: Path
+) -> None:
+    feed = replace(a_feed(folder), format="debezium", tables={})
+    columns = [{"field": name, "type": "string"} for name in ("id", "name")]
+    key = {"schema": {"type": "struct", "fields": columns[:1]}, "payload": {"id": KEY}}
+    images = [{"field": one, "type": "struct", "fields": columns} for one in ("before", "after")]
+    described = {"type": "struct", "fields": images}
+    inserted = {"schema": described, "payload": envelope("c", 101, KEY, OLDER)}
+    deleted = message(1, {"id": KEY}, envelope("d", 102, KEY, NAME))
+    lay(folder, "2025-11-20/03/a.json", drop(message(0, key, inserted), deleted))
+    run(lake, feed)
+    (table,) = discovered_tables.tables_of(lake, feed).values()
+    with pytest.raises(ErasureRefused, match="1 change of people came without a description"):
+        erase(lake, feed, KeyToErase(table, "people", (KEY,)), ("ann", "she asked"))
+    declared = replace(feed, tables={"people": PEOPLE})
+    bring(lake, declared, WINDOWS[:1])
+    assert erased(lake, declared).finished_at is not None
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+
+
+def test_what_cannot_be_read_is_found_however_json_spells_the_key(lake: Lake, folder: Path) -> None:
+    feed, key = a_feed(folder), "Jörg-7731"
+    for name in ("a", "b", "c"):
+        spelled = {"a": key, "b": "J\\u00f6rg-7731", "c": "J\\u00F6rg-7731"}[name]
+        broken = '{"opType": "I", "after": {"id": "' + spelled + '", "name": "Quillfeather'
+        lay(folder, f"2025-11-20/03/{name}.json", drop(person("I", 10, "pk-1", "Ada"), broken))
+    bring(lake, feed)
+    what = KeyToErase(PEOPLE, "people", (key,), unreadable=True)
+    assert len(erase(lake, feed, what, ("ann", "all")).plan.records) == 3
     assert layers_with(Path(lake.warehouse), PLANTED) == {}
 
 

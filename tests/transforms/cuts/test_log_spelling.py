@@ -54,6 +54,9 @@ def test_a_position_is_read_as_its_source_writes_it(
         (POSTGRES, "mariadb-bin.000003:1234", "0/16B3748, or the same as one decimal number"),
         (POSTGRES, "0/123456789", "0/16B3748"),
         (POSTGRES, "16B3748", "0/16B3748"),
+        # Else it would be one of the newest epoch.
+        (POSTGRES, "0/16B3748 of epoch one", "0/16B3748"),
+        (POSTGRES, "0/16B3748 of epoch -1", "0/16B3748"),
         # Of another server, or from before its files were renamed.
         (MARIADB, "mysql-bin.000003:1234", "; its files are called mariadb-bin.…"),
         (MARIADB, "0-1-5", "(a GTID is none)"),
