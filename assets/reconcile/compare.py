@@ -86,9 +86,10 @@ class Compared:
     ``reason``: why it was not compared; else None. ``in_source_called``: the source's name of it, ``in_stream_called``
     that of its changes, with what the connection has chosen. ``different`` and
     ``behind`` are its keys that were not the same in the end, ``caught_up`` is how many were so only at first.
-    ``is_whole``: whether all keys that differ were looked at. ``fetched``: of how many rows of the source the key was
-    fetched. ``judged_by``: what proved that gold had come past the snapshot, where keys are different; ``untold``: why
-    nothing did, where keys are behind; in words.
+    ``is_whole``: whether all keys that differ were looked at. ``repeated``: how many rows, of the source or of gold,
+    have a key that another row has, too, so that nothing is known of them. ``fetched``: of how many rows of the source
+    the key was fetched. ``judged_by``: what proved that gold had come past the snapshot, where keys are different;
+    ``untold``: why nothing did, where keys are behind; in words.
     """
 
     table: str
@@ -100,6 +101,7 @@ class Compared:
     in_gold: int = 0
     fetched: int = 0
     is_whole: bool = True
+    repeated: int = 0
     caught_up: int = 0
     judged_by: str = ""
     untold: str = ""
@@ -234,7 +236,7 @@ def _compared(lake: Lake, feed: Feed, one: Compared, snapshot: Snapshot, ask: As
         pace.keep(found.in_source + found.fetched)
         ask.say(f"{one.table}: {found.in_source:,} rows compared, {len(found.keys):,} differ")
     one.in_source, one.in_gold = found.in_source, found.in_gold
-    one.fetched, one.is_whole = found.fetched, found.is_whole
+    one.fetched, one.is_whole, one.repeated = found.fetched, found.is_whole, found.repeated
     return found.keys
 
 

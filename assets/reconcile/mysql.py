@@ -18,6 +18,8 @@ from time import sleep
 from typing import Any, Final
 
 import pymysql
+from pymysql.constants import ER
+from pymysql.cursors import Cursor
 
 from assets.reconcile.source import Confirmed
 from assets.reconcile.sql_table import SqlTable, qualified
@@ -51,7 +53,25 @@ SELECT column_name, lower(data_type), is_nullable = 'YES',
        coalesce(numeric_scale, 0) > 0 OR coalesce(datetime_precision, 0) > 0
 FROM information_schema.columns WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position
 """
+_CALLED: Final = {"json": "MySQL's json"}
+"""Types whose name another database has for one that is written otherwise: this one is sent with other blanks."""
+
 _FILE: Final = re.compile(r".*\.([0-9]+)")
+
+
+class _Cursor(Cursor):  # type: ignore[misc]
+    """A cursor to which an answer with a value that the server has cut off is an error."""
+
+    def execute(self, query: str, args: Any = None) -> int:
+        """Ask, and look whether a text was too long for the server, which makes null of it and only warns."""
+        many: int = super().execute(query, args)
+        if self.warning_count:
+            with self.connection.cursor(Cursor) as cursor:
+                cursor.execute("SHOW WARNINGS")
+                for _, code, said in cursor.fetchall():
+                    if code == ER.WARN_ALLOWED_PACKET_OVERFLOWED:
+                        raise pymysql.DataError(code, said)
+        return many
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +118,7 @@ class MySqlSource:
         connection = None
         try:
             connection = connection_to(self.address, charset="utf8mb4")
-            with connection.cursor() as cursor:
+            with connection.cursor(_Cursor) as cursor:
                 for statement in _SESSION:
                     cursor.execute(statement)
                 yield cursor
@@ -154,7 +174,10 @@ class MySqlSnapshot:
         self.cursor.execute(_COLUMNS, table.split("."))
         return {
             name: SourceColumn(
-                name, kind, is_nullable=bool(is_nullable), has_fraction=bool(has_fraction)
+                name,
+                _CALLED.get(kind, kind),
+                is_nullable=bool(is_nullable),
+                has_fraction=bool(has_fraction),
             )
             for name, kind, is_nullable, has_fraction in self.cursor.fetchall()
         }

@@ -35,6 +35,10 @@ _SETTINGS: Final = {
     "datestyle": "ISO",
     "extra_float_digits": "1",
     "lock_timeout": f"{LOCK_SECONDS}s",
+    # A policy that hides rows is an error: else they would seem to be gone, and a repair would remove them.
+    "row_security": "off",
+    # Between two questions gold is read, or the pace is kept.
+    "idle_in_transaction_session_timeout": "0",
     # One process of the server's, whatever it has to spare.
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
@@ -64,6 +68,8 @@ _COLUMNS: Final = """
 SELECT a.attname, format_type(base.oid, NULL), format_type(nullif(base.typelem, 0), NULL),
        NOT a.attnotnull, base.typtype = 'e', base.typcategory = 'A',
        CASE WHEN a.attcollation = 0 THEN true
+            -- Whatever its LC_COLLATE is, ICU orders a database whose provider it is (from Postgres 15 on).
+            WHEN coalesce(nullif(c.collprovider::text, 'd'), to_jsonb(d) ->> 'datlocprovider', 'c') <> 'c' THEN false
             WHEN c.collname = 'default' THEN d.datcollate IN ('C', 'POSIX', 'C.UTF-8', 'C.utf8', 'C.UTF8')
             ELSE c.collcollate IN ('C', 'POSIX', 'C.UTF-8', 'C.utf8', 'C.UTF8') END
 FROM pg_attribute a

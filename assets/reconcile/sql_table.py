@@ -39,6 +39,17 @@ class SqlTable:
         """Of each stretch the digests of its ranges."""
         found = [[Digest(0, 0)] * (len(bounds) - 1) for bounds in stretches]
         values: list[str | None] = []
+        if not self.is_indexed:
+            cuts, places = _in_one(stretches)
+            part = self._part(cuts, values)
+            sql = (
+                f"SELECT part, count(*), sum(hash) FROM (SELECT {part} AS part, {self._hash} AS hash"
+                f" FROM {self.name}) AS cut GROUP BY part"
+            )
+            for number, count, total in self._rows(sql, values):
+                if (place := places[number]) is not None:
+                    found[place[0]][place[1]] = Digest(count, int(total) % MODULUS)
+            return found
         parts = [
             f"SELECT {at} AS stretch, part, count(*), sum(hash) FROM ("
             f" SELECT {self._part(bounds[1:-1], values)} AS part, {self._hash} AS hash"
@@ -57,6 +68,11 @@ class SqlTable:
             f"SELECT {keys}, {self._hash} FROM {self.name} WHERE {self._within(one.low, one.high, values)}"
             for one in ranges
         ]
+        if not self.is_indexed:
+            values.clear()
+            cuts, places = _in_one([(one.low, one.high) for one in ranges])
+            is_asked = self._part(cuts, values, [int(place is not None) for place in places])
+            parts = [f"SELECT {keys}, {self._hash} FROM {self.name} WHERE {is_asked} = 1"]
         rows = self._rows(" UNION ALL ".join(parts), values)
         return {tuple(key): hashed % MODULUS for *key, hashed in rows}
 
@@ -126,14 +142,41 @@ class SqlTable:
         ]
         return " AND ".join(wanted) or "true"
 
-    def _part(self, cuts: Sequence[Bound], values: list[str | None], first: int = 0) -> str:
-        """Which of the ranges between these cuts a row is in: a tree of questions, of which few are asked of a row."""
+    def _part(
+        self,
+        cuts: Sequence[Bound],
+        values: list[str | None],
+        numbers: Sequence[int] | None = None,
+    ) -> str:
+        """Which of the ranges between these cuts a row is in: a tree of questions, of which few are asked of a row.
+
+        ``numbers``: what each of the ranges is called; by default by its place.
+        """
+        numbers = range(len(cuts) + 1) if numbers is None else numbers
         if not cuts:
-            return str(first)
+            return str(numbers[0])
         middle = len(cuts) // 2
         cut = cuts[middle]
         assert cut is not None  # only a stretch's ends are open
         is_below = self._compared("<", cut, values)
-        below = self._part(cuts[:middle], values, first)
-        above = self._part(cuts[middle + 1 :], values, first + middle + 1)
+        below = self._part(cuts[:middle], values, numbers[: middle + 1])
+        above = self._part(cuts[middle + 1 :], values, numbers[middle + 1 :])
         return f"CASE WHEN {is_below} THEN {below} ELSE {above} END"
+
+
+def _in_one(stretches: Sequence[Bounds]) -> tuple[list[Bound], list[tuple[int, int] | None]]:
+    """All cuts of stretches that follow each other, and what lies between them: of which stretch which range.
+
+    So the whole table is read once, where no index says where a stretch is. None: what is of no stretch.
+    """
+    bounds: list[Bound] = [None]
+    places: list[tuple[int, int] | None] = []
+    for at, (low, *others) in enumerate(stretches):
+        if low != bounds[-1]:
+            bounds.append(low)
+            places.append(None)
+        bounds += others
+        places += [(at, part) for part in range(len(others))]
+    if bounds[-1] is not None:
+        return bounds[1:], [*places, None]
+    return bounds[1:-1], places

@@ -28,7 +28,7 @@ def state_of(one: Compared) -> str:
         return "not compared"
     if one.different:
         return "differs"
-    return "behind" if one.behind or not one.is_whole else "same"
+    return "behind" if one.behind or one.repeated or not one.is_whole else "same"
 
 
 def exit_code(tables: Sequence[Compared]) -> int:
@@ -59,6 +59,9 @@ def table_lines(feed: Feed, one: Compared, limit: int) -> Iterator[str]:
     for behind in one.behind[: max(limit - len(one.different), 0)]:
         yield f"  behind: {key_in_words(one, behind.key)}"
         yield from both_rows(behind, shown_columns(behind))
+    if one.repeated:
+        rows = counted(one.repeated, "row")
+        yield f"  {rows} cannot be compared: another row of the source, or of gold, has the same key"
     if not one.is_whole:
         yield "  more keys differ than are looked at in one go"
 
@@ -74,7 +77,9 @@ def in_numbers(one: Compared) -> str:
         said.append(f"{counted(len(one.behind), 'key')} behind")
     if one.caught_up:
         said.append(f"{counted(one.caught_up, 'key')} caught up meanwhile")
-    if not (one.different or one.behind) and one.is_whole:
+    if one.repeated:
+        said.append(f"{counted(one.repeated, 'row')} with another row's key")
+    if state_of(one) == "same":
         said.append("the same")
     return "; ".join(said)
 
@@ -223,6 +228,7 @@ def table_facts(feed: Feed, one: Compared) -> Mapping[str, object]:
         "fetched": one.fetched,
         "caught_up": one.caught_up,
         "is_whole": one.is_whole,
+        "repeated": one.repeated,
         "judged_by": one.judged_by,
         "untold": one.untold,
         "not_compared": dict(one.columns.left_out),

@@ -81,7 +81,8 @@ class Found:
     """What a comparison found: the keys that differ, and what it took.
 
     ``is_whole``: whether all keys that differ are among ``keys``; else there are more. ``in_source`` and ``in_gold``:
-    how many rows there are. ``fetched``: of how many rows of the source the key was fetched.
+    how many rows there are. ``fetched``: of how many rows of the source the key was fetched. ``repeated``: how many
+    rows, of either copy, have a key that another row of it has, too; of them nothing is known.
     """
 
     keys: list[Key] = field(default_factory=list)
@@ -89,6 +90,7 @@ class Found:
     in_source: int = 0
     in_gold: int = 0
     fetched: int = 0
+    repeated: int = 0
 
 
 def differing(source: Copy, gold: Copy, plan: Plan, rows: int) -> Iterator[Found]:
@@ -105,6 +107,9 @@ def differing(source: Copy, gold: Copy, plan: Plan, rows: int) -> Iterator[Found
         large = [one for one in level if one.rows > plan.leaf]
         small = [one for one in level if one.rows <= plan.leaf]
         level = []
+        enough = _enough(small, plan.most - len(found.keys))
+        found.is_whole = found.is_whole and len(enough) == len(small)
+        small = enough
         for some in _some(small, plan.at_once):
             if len(found.keys) >= plan.most:
                 found.is_whole = False
@@ -115,7 +120,7 @@ def differing(source: Copy, gold: Copy, plan: Plan, rows: int) -> Iterator[Found
         found.is_whole = found.is_whole and len(enough) == len(large)
         large = enough
         for some in _some(large, max(plan.at_once // plan.parts, 1)):
-            cut = [(one, _cut(source, gold, one, plan.parts)) for one in some]
+            cut = [(one, _cut(source, gold, one, _parts(plan, one))) for one in some]
             # A key that is no key: so many rows of the source have it that no cut makes fewer of them.
             if whole := [one for one, bounds in cut if len(bounds) < MIN_BOUNDS]:
                 _compare(source, gold, whole, found)
@@ -163,6 +168,11 @@ def _enough(ranges: Sequence[Range], keys: int) -> list[Range]:
     return found
 
 
+def _parts(plan: Plan, one: Range) -> int:
+    """Into how many parts a range is cut: no more than make each small enough to be fetched."""
+    return max(min(plan.parts, -(-2 * one.rows // plan.leaf)), MIN_BOUNDS - 1)
+
+
 def _cut(source: Copy, gold: Copy, one: Range, parts: int) -> Bounds:
     larger = source if one.in_source > one.in_gold else gold
     return (one.low, *larger.cuts(one, parts), one.high)
@@ -174,6 +184,7 @@ def _compare(source: Copy, gold: Copy, ranges: Sequence[Range], found: Found) ->
     theirs = source.hashes(both) if both else {}
     ours = gold.hashes(ranges)
     found.fetched += len(theirs)
+    found.repeated += sum(one.in_source + one.in_gold for one in ranges) - len(theirs) - len(ours)
     found.keys += different_keys(theirs, ours)
 
 

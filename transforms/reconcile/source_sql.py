@@ -119,6 +119,8 @@ class PostgresSql:
             case "padded":
                 # The cast to text cuts the blanks at the end off.
                 return f"CASE WHEN {name} IS NOT NULL THEN concat({name}) END"
+            case "text" if kind in _SENT_OTHERWISE:
+                return f"CASE WHEN {name} IS NOT NULL THEN concat({name}) END"
             case "day" | "clock":
                 return f"{_within(name, form)}::text"
             case "moment":
@@ -127,9 +129,9 @@ class PostgresSql:
             case "bytes":
                 return f"encode({name}, 'hex')"
             case "float32":
-                return f"encode(float4send({name} + 0::float4), 'hex')"
+                return f"encode(float4send({_number(name, 'float4')}), 'hex')"
             case "float64":
-                return f"encode(float8send({name} + 0::float8), 'hex')"
+                return f"encode(float8send({_number(name, 'float8')}), 'hex')"
         return f"{name}::text"
 
     def _array(self, name: str, form: Form, kind: str) -> str:
@@ -178,6 +180,14 @@ class PostgresSql:
 
 
 _PLAIN_TEXTS: Final = ("text", "character varying")
+_SENT_OTHERWISE: Final = ("inet", "xml")
+"""Of these the cast to text says more than the server sends: ``/32`` behind a host, and how a document was encoded."""
+
+
+def _number(name: str, kind: str) -> str:
+    """A floating number, of which there is one zero, and one value that is no number, whatever its sign."""
+    return f"CASE WHEN {name} = 'NaN' THEN 'NaN'::{kind} ELSE {name} + 0::{kind} END"
+
 
 _LITERALS: Final = {
     **dict.fromkeys(("smallint", "integer", "bigint"), "bigint"),
@@ -228,6 +238,9 @@ class MySql:
                 name = _within(name, form)
             case "text" if kind != "time":
                 return f"convert({name} USING utf8mb4)"
+            case "number" | "exact":
+                # Without the zeros in front that ZEROFILL and a YEAR are shown with.
+                name = f"({name} + 0)"
         text = f"cast({name} AS char)"
         if form.name == "exact" or not column.source.has_fraction:
             return text

@@ -129,6 +129,19 @@ def test_a_key_that_many_rows_of_the_source_have_ends_the_cutting() -> None:
     assert found.keys == [("1",)]
 
 
+def test_rows_with_the_key_of_another_row_are_counted() -> None:
+    """Of the two rows one is as in the source, so that no key differs; the table is not the same for all that."""
+
+    class Twice(Held):
+        def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
+            made = super().digests(stretches)
+            return [[Digest(one.rows + 1, one.checksum) for one in some] for some in made]
+
+    for source, gold in ((Twice, Held), (Held, Twice)):
+        found = all_of(source({0: 1, 1: 2}), gold({0: 1, 1: 2}), Plan())
+        assert (found.keys, found.repeated) == ([], 1)
+
+
 def all_of(source: Held, gold: Held, plan: Plan) -> Found:
     """What is found in the end."""
     *_, found = differing(source, gold, plan, len(gold.rows))
