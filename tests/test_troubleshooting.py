@@ -40,6 +40,8 @@ WORDS = {
     "DecisionRefused": "a decision of `weir epoch`, `weir release` or `weir quarantine` is refused",
     "CompactionRefused": "was not compacted",
     "ErasureRefused": "Nothing was erased",
+    "SharedRecordsStay": "stay in bronze, the first of them",
+    "ErasureNotFinished": "which this feed file does not make any more",
     "TableNotErased": "nothing can be erased from it",
     "GoldBehind": "is missing, or was made under another declaration",
     "RebuildRefused": "bronze has no records of",

@@ -259,6 +259,29 @@ class ErasureRefused(WeirError):
         super().__init__(f"feed {feed}: {fault}. Nothing was erased. {remedy}")
 
 
+class SharedRecordsStay(WeirError):
+    """Records of erased keys that landed again and hold rows of others, too; all else was taken out."""
+
+    def __init__(self, feed: str, count: int, first: str) -> None:
+        super().__init__(
+            f"feed {feed}: {count} of the records that landed again hold rows of other keys beside those of erased"
+            f" ones, and stay in bronze, the first of them {first}. Silver and gold have nothing of the erased keys."
+            " Where the source has changed another key into an erased one, erase that one with `--linked`."
+        )
+
+
+class ErasureNotFinished(WeirError):
+    """An interrupted erasure whose gold table has another name by now, or none; what was erased stays so."""
+
+    def __init__(self, feed: str, erasure: str, table: str) -> None:
+        super().__init__(
+            f"feed {feed}: erasure {erasure} is of the gold table {table}, which this feed file does not make any more,"
+            " so that nobody can tell where its rows are, and it is not finished. What was erased stays so. Give the"
+            " feed file the table back as it was (its name, `table_names`), let the erasure be finished, and change it"
+            " then."
+        )
+
+
 class TableNotErased(WeirError):
     """A table out of which nothing can be erased; what was erased from others stays so."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from transforms.cuts.log_spelling import SourceLog
 from transforms.event import Event, EventWarning, Pending
@@ -67,6 +67,24 @@ Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
 """What one record says that other records of its window need to know: facts, as tuples of plain values."""
 
 
+KeyIs: TypeAlias = Literal["own", "old", "new"]
+
+
+class KeyBeside(NamedTuple):
+    """A key that a record holds beside its value.
+
+    ``key_is``: the key of a row that is gone already, of which the record says nothing else (``own``), or the other key
+    of a key change: the one that the row of the record had before (``old``), or has from then on (``new``). ``event``:
+    a delete of the row of that key. ``of``: the record's own event. ``said``: the bytes in which the key stands; None
+    where that is the message's key.
+    """
+
+    key_is: KeyIs
+    event: Event
+    of: Event
+    said: bytes | None
+
+
 @dataclass(frozen=True, slots=True)
 class ExtraAsset:
     """A Dagster asset that only feeds of this format have, beside those that all feeds have.
@@ -111,6 +129,8 @@ class SourceFormat:
     - ``may_be_unwrapped``: whether its rows may come without their envelopes; a feed file says how deletes come then.
     - ``schema_ids``: for a format whose records may name schemas in a registry, by which they have to be decoded: says
       which ones. A feed file says where they are, and ``Feed.schemas`` has them by the time a decoder is made.
+    - ``keys_beside``, ``marks_of_headers``: for a format whose records may hold keys beside their values: makes the
+      function that reads them, and how the names of headers begin that hold some. An erasure asks for them.
     - ``describes_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
     - ``extra_assets``: the Dagster assets that only feeds of this format have. Definitions and progress read this list.
 
@@ -153,6 +173,8 @@ class SourceFormat:
     has_placeholders: bool = False
     may_be_unwrapped: bool = False
     schema_ids: SchemaIds | None = None
+    keys_beside: Callable[[Feed], Callable[[BronzeRecord], Sequence[KeyBeside]]] | None = None
+    marks_of_headers: str = ""
     reads_csv: bool = False
     has_documents: bool = False
     reads_kafka: bool = False

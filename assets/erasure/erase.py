@@ -13,10 +13,11 @@ from assets.erasure import record, search, steps
 from assets.erasure.record import Plan, Progress
 from assets.erasure.search import KeyToErase
 from assets.storage.lake import Lake, Layer
+from assets.wording import counted
 from transforms.change import Key
 from transforms.errors import DecisionRefused, ErasureRefused, GoldBehind
 from transforms.feed.digest import table_digest
-from transforms.feed.erasures import SECRET, hashed_key
+from transforms.feed.erasures import SECRET, hashed_key, standing
 from transforms.feed.feed import Feed
 from transforms.feed.masks import SHORTEST_KEY
 
@@ -52,12 +53,15 @@ def erase(
     if progress is not None:
         return _gone_on(lake, feed, progress.plan, told)
     _refuse_behind(lake, feed, what)
+    steps.refuse_left_tables(lake, feed)
 
     def planned() -> Plan:
         return record.planned(feed, what, search.found_in_bronze(lake, feed, what), signed)
 
     bronze = lake.in_process_table(Layer.BRONZE, feed.name)
     plan = planned()
+    if not plan.records and not what.in_advance:
+        return _found_before(lake, feed, what, plan, told)
     if not told.is_wanted(plan):
         return Progress(plan, {}, None)
 
@@ -69,18 +73,48 @@ def erase(
     return _carried_out(lake, feed, plan, begin, told)
 
 
+def _found_before(lake: Lake, feed: Feed, what: KeyToErase, plan: Plan, told: Told) -> Progress:
+    """The last erasure of a key of which nothing has come since.
+
+    Raises:
+        ErasureRefused: nothing of the key was erased before, either.
+    """
+    stands = {one.key_hash for one in standing(feed.decisions.erasures) if one.table == what.name}
+    for one in reversed(record.recorded(lake, feed)):
+        if one.plan.table == what.name and plan.hashes <= one.plan.hashes & stands:
+            told.say(f"nothing of this key of {what.name} has come since erasure {one.plan.id}")
+            return one
+    left = ""
+    if plan.left:
+        left = f", but {counted(plan.left, 'record')} that cannot be read hold its text"
+    raise ErasureRefused(
+        feed.name,
+        f"nothing of this key of {what.name} was found{left}",
+        "See whether it is written as `weir explain` takes it."
+        + (" `--unreadable` erases the records that cannot be read." if plan.left else "")
+        + " `--in-advance` keeps out what the source has said of it by now and lands later.",
+    )
+
+
 def erase_again(lake: Lake, feed: Feed, signed: Signed, told: Told = NOBODY) -> Progress | None:
-    """Go on with erasures that were interrupted, and take out of bronze what landed again; None where nothing did."""
+    """Go on with erasures that were interrupted, and take out of bronze what landed again; None where nothing did.
+
+    Raises:
+        SharedRecordsStay: some records hold rows of others, too; all others were taken out.
+    """
     refuse_without_secret(feed)
     search.refuse_format(feed)
     finish_interrupted(lake, feed, told.say)
     feed = decisions.with_recorded(lake, feed)
     decisions.refuse_unknown_secret(feed)
-    found = search.landed_again(lake, feed) if feed.decisions.erasures else ()
-    if not found:
+    if not feed.decisions.erasures:
         return None
-    plan = record.planned_again(feed, found, signed)
-    return _carried_out(lake, feed, plan, lambda: _begun(lake, feed, plan), told)
+    found, done = search.landed_again(lake, feed), None
+    if found.records:
+        plan = record.planned_again(feed, found.records, signed)
+        done = _carried_out(lake, feed, plan, lambda: _begun(lake, feed, plan), told)
+    search.refuse_shared(feed, found.shared)
+    return done
 
 
 def finish_interrupted(

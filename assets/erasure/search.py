@@ -19,7 +19,7 @@ from assets.silver.plan import BronzeFiles
 from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.change import Key
-from transforms.errors import ErasureRefused
+from transforms.errors import ErasureRefused, SharedRecordsStay
 from transforms.feed.decisions import SourceLocation
 from transforms.feed.erasures import Position, hashed_key
 from transforms.feed.feed import Feed, Table
@@ -83,7 +83,7 @@ class KeyToErase:
     """A ``key`` (canonical texts) of a gold table (``name``), whose declared table is ``table``.
 
     ``linked``: whether the keys that key changes link with it are meant, too. ``unreadable``: whether records are that
-    nobody can read and that hold its text.
+    nobody can read and that hold its text. ``in_advance``: whether it is erased though nothing of it has come.
     """
 
     table: Table
@@ -91,6 +91,7 @@ class KeyToErase:
     key: Key
     linked: bool = False
     unreadable: bool = False
+    in_advance: bool = False
 
 
 def found_in_bronze(lake: Lake, feed: Feed, what: KeyToErase) -> Found:
@@ -130,12 +131,31 @@ def found_in_bronze(lake: Lake, feed: Feed, what: KeyToErase) -> Found:
         if row["what"] == REACHED:
             position = tuple(row["log_position"])
             reached[row["stream"]] = max(position, reached.get(row["stream"], position))
-    return Found(
-        frozenset(keys),
-        _judged(lake, wanted, searched, OF_KEY),
-        _judged(lake, wanted, searched, UNREADABLE),
-        reached,
-    )
+    records = _judged(lake, wanted, searched, OF_KEY)
+    mine = {one.source_location for one in records}
+    unreadable = [
+        one
+        for one in _judged(lake, wanted, searched, UNREADABLE)
+        if one.source_location not in mine
+    ]
+    if what.unreadable:
+        _refuse_with_rows(feed, [one for one in rows if one["what"] == UNREADABLE], mine)
+    return Found(frozenset(keys), records, unreadable, reached)
+
+
+def _refuse_with_rows(
+    feed: Feed, unreadable: Iterable[dict[str, Any]], mine: Collection[SourceLocation]
+) -> None:
+    """Raise where only a header of a record cannot be read, so that the record is a change of another key, too."""
+    for row in unreadable:
+        if row["key"] is not None and source_location_of(row) not in mine:
+            key = ", ".join(map(str, row["key"]))
+            raise ErasureRefused(
+                feed.name,
+                f"{row['object']}, line {row['line']}, is a change of {row['table']} {key}, and a header of it that"
+                " nobody can read holds the text of this key, from or to which the source may have changed it",
+                f"If {key} is the same person, erase it first; if not, leave out `--unreadable`.",
+            )
 
 
 def _refuse_waiting(feed: Feed, table: str, count: int) -> None:
@@ -149,10 +169,32 @@ def _refuse_waiting(feed: Feed, table: str, count: int) -> None:
         )
 
 
-def landed_again(lake: Lake, feed: Feed) -> Sequence[FoundRecord]:
-    """The records of bronze that erasures of the feed reach: they landed (again) after these."""
+@dataclass(frozen=True, slots=True)
+class LandedAgain:
+    """The records of bronze that erasures of the feed reach: they landed (again) after these.
+
+    ``records``: those that can go. ``shared``: those that hold other rows, too, and stay.
+    """
+
+    records: Sequence[FoundRecord]
+    shared: Sequence[SourceLocation]
+
+
+def landed_again(lake: Lake, feed: Feed) -> LandedAgain:
+    """What bronze got of erased keys."""
     wanted = Wanted()
-    return _judged(lake, wanted, _searched(lake, feed, wanted), OF_KEY)
+    found = _judged(lake, wanted, _searched(lake, feed, wanted), OF_KEY)
+    return LandedAgain(
+        [one for one in found if not one.judged.others],
+        [one.source_location for one in found if one.judged.others],
+    )
+
+
+def refuse_shared(feed: Feed, shared: Sequence[SourceLocation]) -> None:
+    """Raise where records of erased keys that landed again stay in bronze, for they hold rows of others, too."""
+    if shared:
+        object_, _, line, _ = shared[0]
+        raise SharedRecordsStay(feed.name, len(shared), f"{object_}, line {line}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +240,7 @@ def _judged(lake: Lake, wanted: Wanted, searched: _Searched, what: str) -> list[
         for batch in _each_of(rows, asked.keys()):
             one = judged(feed, FORMATS[feed.format], wanted, searched.surveyed, batch)
             place = source_location_of(batch.select(_PLACE).to_pylist()[0])
-            if one.others:
+            if one.others and wanted.table is not None:
                 others = [
                     f"rows of {name}" if name else "what it says itself" for name in one.others
                 ]

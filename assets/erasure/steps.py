@@ -26,10 +26,11 @@ from assets.quality.data_docs import FOLDER as RESULTS
 from assets.quarantine.records import maybe_among, source_location_of
 from assets.silver import derive
 from assets.silver.plan import SilverPlan
-from assets.storage import row_commits
+from assets.storage import delta_rs, row_commits
 from assets.storage.lake import COLUMNS, Lake, Layer
 from assets.storage.leases import is_on_store
 from assets.storage.locks import writing
+from transforms.errors import ErasureNotFinished, ErasureRefused
 from transforms.feed.decisions import SourceLocation
 from transforms.feed.erasures import MARK, hashed_event, hashed_key
 from transforms.feed.feed import Feed, Table
@@ -61,6 +62,7 @@ def carry_out(lake: Lake, feed: Feed, begin: Callable[[], Progress | None]) -> I
     Raises:
         TableBusy: a run, or another command, writes tables of the feed.
         TableNotErased: a table has what this process cannot rewrite.
+        ErasureNotFinished: the feed file makes its gold table no more.
     """
     with ExitStack() as alone:
         # Silver's lock keeps runs and compaction away. Those of gold come later: deriving may ask for them itself.
@@ -75,6 +77,26 @@ def carry_out(lake: Lake, feed: Feed, begin: Callable[[], Progress | None]) -> I
         for name in sorted({*feed.tables, *discovered_tables.tables_of(lake, feed)}):
             alone.enter_context(writing(lake, Layer.GOLD, feed.name, name))
         yield from work.after_derived()
+
+
+def refuse_left_tables(lake: Lake, feed: Feed) -> None:
+    """Raise where gold has tables of the feed that it does not make any more: nobody can tell whose rows they have.
+
+    Raises:
+        ErasureRefused: there are some.
+    """
+    made = {
+        name + ending for name in tables.mirrors(lake, feed) for ending in ("", TOMBSTONES, HISTORY)
+    }
+    left = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse) - made
+    if left:
+        raise ErasureRefused(
+            feed.name,
+            f"gold has tables of former names, or of tables that the feed file does not make any more:"
+            f" {', '.join(sorted(left))}. They may hold the person, and no run keeps them up to date",
+            f"Remove these folders of {lake.path(Layer.GOLD, feed.name)} when nobody reads them any more, or give the"
+            " feed file their tables back.",
+        )
 
 
 @dataclass(slots=True)
@@ -119,7 +141,10 @@ class _Work:
         feed, mine = self.feed, {one.source_location for one in self.plan.records}
         yield from self._table(Layer.BASE, ("table", "key"), self._are_of_keys)
         yield from self._table(Layer.COMPACTED, ("table", "identity"), self._are_of_events)
-        for name, table in tables.mirrors(self.lake, feed).items():
+        mirrors = tables.mirrors(self.lake, feed)
+        if self.plan.table and self.plan.table not in mirrors:
+            raise ErasureNotFinished(feed.name, self.plan.id, self.plan.table)
+        for name, table in mirrors.items():
             # Of what landed again, gold has nothing.
             of_keys = self._keys_of_gold(table, name)
             for ending in ("", TOMBSTONES, HISTORY):

@@ -43,6 +43,11 @@ from transforms.near_names import did_you_mean
     "--unreadable", is_flag=True, help="And records that cannot be read and hold the key's text."
 )
 @click.option(
+    "--in-advance",
+    is_flag=True,
+    help="Also where nothing of the key has come: what the source has said by now is kept out when it lands.",
+)
+@click.option(
     "--again",
     is_flag=True,
     help="Go on with erasures that were interrupted, and take out of bronze what landed again of erased keys.",
@@ -82,6 +87,7 @@ class _Options:
     key: tuple[str, ...]
     linked: bool
     unreadable: bool
+    in_advance: bool
     again: bool
     lift: bool
     reason: str | None
@@ -122,7 +128,7 @@ class Asked(_Options):
         if words == ("-",):
             words = (sys.stdin.readline().rstrip("\n"),)
         key = canonical(table, key_parts(words[0] if len(words) == 1 else json.dumps(words), table))
-        return KeyToErase(table, name, tuple(key), self.linked, self.unreadable)
+        return KeyToErase(table, name, tuple(key), self.linked, self.unreadable, self.in_advance)
 
     def _erase(self, name: str) -> None:
         what, signed = self._what(name), self._signed()
@@ -147,12 +153,17 @@ class Asked(_Options):
     def _erase_again(self, signed: decisions.Signature) -> None:
         known = record.recorded(self.lake, self.feed)
         before = {one.plan.id for one in known if one.finished_at is not None}
-        with waiting(f"looking for erased keys in bronze of {self.feed.name}"):
-            own = (signed.by or "", signed.reason or "")
-            erasing.erase_again(self.lake, self.feed, own, Told(say=self._say))
-        new = [one for one in record.recorded(self.lake, self.feed) if one.plan.id not in before]
-        for one in new:
-            certify(self.lake, self.feed, one, self.answer)
+        try:
+            with waiting(f"looking for erased keys in bronze of {self.feed.name}"):
+                own = (signed.by or "", signed.reason or "")
+                erasing.erase_again(self.lake, self.feed, own, Told(say=self._say))
+        finally:
+            known = record.recorded(self.lake, self.feed)
+            new = [
+                one for one in known if one.finished_at is not None and one.plan.id not in before
+            ]
+            for one in new:
+                certify(self.lake, self.feed, one, self.answer)
         if not new:
             self.answer.line(f"{self.feed.name}: bronze holds nothing of erased keys")
 

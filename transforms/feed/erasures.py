@@ -7,7 +7,7 @@ person may have come back.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
@@ -81,18 +81,23 @@ class ErasedKeys:
     def has(
         self,
         table: str | None,
-        key: Sequence[str | None] | None,
+        keys: Iterable[Sequence[str | None] | None],
         stream: str | None,
         log_position: Sequence[int | None] | None,
         event_at: int | None,
     ) -> bool:
-        """Whether a row is of an erased key, and no newer than its erasure."""
+        """Whether a row is of an erased key, and no newer than its erasure.
+
+        ``keys``: its own, and the one that it comes from where a key change moved it: its values are that one's.
+        """
         of_table = self._of_table.get(table or "")
-        if of_table is None or key is None:
+        if of_table is None:
             return False
-        bounds = of_table.get(self._hash_of(table or "", tuple(key)))
-        return bounds is not None and any(
-            one.covers(stream, log_position, event_at) for one in bounds
+        return any(
+            one.covers(stream, log_position, event_at)
+            for key in keys
+            if key is not None
+            for one in of_table.get(self._hash_of(table or "", tuple(key)), ())
         )
 
     def _hash_of(self, table: str, key: Key) -> str:

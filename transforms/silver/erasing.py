@@ -24,9 +24,11 @@ from transforms.feed.erasures import (
 )
 from transforms.feed.feed import Feed
 from transforms.feed.masks import MaskKey
-from transforms.record import SOURCE_LOCATION
-from transforms.silver.changes import Row
+from transforms.record import SOURCE_LOCATION, BronzeRecord
+from transforms.silver.changes import ERASED, Row
+from transforms.silver.keys_beside import KeysBeside, is_of_erased
 from transforms.silver.plain_rows import rows_in
+from transforms.silver.record_batches import records_of
 from transforms.silver.snapshots import STRETCH
 from transforms.silver.stages import DecodeRows, Surveyed
 from transforms.source_format import SourceFormat
@@ -79,11 +81,13 @@ class FindRecords:
         texts = [one for one in self.wanted.texts if len(one) >= LEAST_TEXT]
         reached: dict[str, Position] = {}
         holding = set[tuple[object, ...]]()
-        decode = DecodeRows(self.feed, self.format, self.surveyed)
-        for batch in decode(_noting(batches, texts, holding)):
-            found = []
+        decode = DecodeRows(self.feed, self.format, self.surveyed, names_notes=True)
+        links = _Links(self.feed, self.format, table, texts)
+        for batch in decode(links.noted(_noting(batches, texts, holding))):
+            found = links.taken()
             for row in rows_in(batch):
-                if table is not None and row.table == table and row.log_position is not None:
+                is_change = row.table == table and row.effect != "note"
+                if table is not None and is_change and row.log_position is not None:
                     _note(reached, row)
                 if judge.is_wanted(row):
                     found.append(_found(OF_KEY, row))
@@ -91,7 +95,7 @@ class FindRecords:
                     found.append(_found(LINK, row))
                 elif table is not None and row.table == table and _waits(row):
                     found.append(_found(WAITS, row))
-                elif _names_no_key(row, table) and (
+                elif self._names_no_key(row) and (
                     _place_of(row) in holding or _holds(row.payload, texts)
                 ):
                     found.append(_found(UNREADABLE, row))
@@ -101,7 +105,64 @@ class FindRecords:
             {"what": REACHED, "table": table, "stream": stream, "log_position": [*position]}
             for stream, position in reached.items()
         ]
-        yield pa.RecordBatch.from_pylist(ends, FOUND)
+        yield pa.RecordBatch.from_pylist([*links.taken(), *ends], FOUND)
+
+    def _names_no_key(self, row: Row) -> bool:
+        """Whether a row may be of any key: nobody can read it, or it is a note, as a tombstone of Kafka is."""
+        table = self.wanted.table
+        if row.effect == "note" and row.key is not None:
+            # The topic's name may be another than that of its table.
+            return row.table != table and row.table not in self.feed.tables
+        is_unknown = row.fault is not None or row.effect == "note"
+        return is_unknown and row.key is None and row.table in (None, "", table)
+
+
+class _Links:
+    """Collects the key changes of a table that records tell of beside their values, as rows of ``FOUND``."""
+
+    def __init__(
+        self, feed: Feed, source: SourceFormat, table: str | None, texts: Sequence[str]
+    ) -> None:
+        self._feed, self._mark, self._texts = feed, source.marks_of_headers, texts
+        self._beside = None if table is None else KeysBeside.of(feed, source)
+        self._table = table
+        self._found: list[dict[str, Any]] = []
+
+    def taken(self) -> list[dict[str, Any]]:
+        """Those that were collected since they were last taken."""
+        found, self._found = self._found, []
+        return found
+
+    def noted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches of bronze as they are."""
+        for batch in batches:
+            if self._beside is not None and self._mark:
+                for record in records_of(self._feed, batch.filter(_marked(batch, self._mark))):
+                    self._note(self._beside, record)
+            yield batch
+
+    def _note(self, beside: KeysBeside, record: BronzeRecord) -> None:
+        for row, old, new, said in beside.links(record):
+            if row.table not in (None, "", self._table):
+                continue
+            if old is not None and new is not None:
+                if row.table == self._table:
+                    self._found.append(_found(LINK, row) | {"key": new, "moved_from": old})
+            elif _holds(said, self._texts):
+                self._found.append(_found(UNREADABLE, row))
+
+
+def _marked(batch: pa.RecordBatch, mark: str) -> pa.Array:
+    """Which records of a batch have a header, or in a dump say one, whose name begins so."""
+    found = pc.match_substring(pc.fill_null(batch.column("payload"), b""), mark)
+    headers = batch.column("headers")
+    if headers.null_count == len(headers):
+        return found
+    names = pc.struct_field(pc.list_flatten(headers), "key")
+    is_one = pc.fill_null(pc.starts_with(names, mark), False)
+    parents = pc.list_parent_indices(headers).filter(is_one)
+    places = pa.array(range(batch.num_rows), parents.type)
+    return pc.or_(found, pc.is_in(places, parents))
 
 
 def _note(reached: dict[str, Position], row: Row) -> None:
@@ -111,16 +172,11 @@ def _note(reached: dict[str, Position], row: Row) -> None:
         reached[stream] = max(position, reached.get(stream, position))
 
 
-def _names_no_key(row: Row, table: str | None) -> bool:
-    """Whether a row may be of any key: nobody can read it, or it is a note, as a tombstone of Kafka is."""
-    is_unknown = row.fault is not None or row.effect == "note"
-    return is_unknown and row.key is None and row.table in (None, "", table)
-
-
 def _waits(row: Row) -> bool:
     """Whether another record has to say what a change's columns are: until then silver does not know its key."""
     is_change = row.effect not in (*CONTROL, "note") and row.fault is None and row.scope is None
-    return is_change and row.declared is None and row.key is None
+    is_left = row.kept_as == ERASED
+    return is_change and not is_left and row.declared is None and row.key is None
 
 
 def _noting(
@@ -180,8 +236,7 @@ class Judge:
     def is_wanted(self, row: Row) -> bool:
         """Whether the row is of the key, or comes from it."""
         if self._wanted.table is None:
-            of = (row.table, row.key, row.stream, row.log_position, row.event_at)
-            return self._erased is not None and self._erased.has(*of)
+            return self._erased is not None and is_of_erased(self._erased, row)
         if row.table != self._wanted.table:
             return False
         return self._is_one(row.key) or self._is_one(row.moved_from)
@@ -234,7 +289,9 @@ def judged(
     secret = feed.erasure_key
     assert secret is not None  # as in Judge
     every = [
-        one for batch in DecodeRows(feed, source, surveyed)([record]) for one in rows_in(batch)
+        one
+        for batch in DecodeRows(feed, source, surveyed, names_notes=True)([record])
+        for one in rows_in(batch)
     ]
     rows = [row for row in every if row.kept_as != STRETCH]
     mine = [row for row in rows if judge.is_wanted(row)]

@@ -7,7 +7,7 @@ tasks, and nothing here knows which. Every Python worker imports this module.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -54,6 +54,7 @@ from transforms.silver.frames import (
     transaction_part,
     unpacked,
 )
+from transforms.silver.keys_beside import KeysBeside, is_of_erased
 from transforms.silver.plain_counts import count_plain
 from transforms.silver.plain_rows import (
     Sort,
@@ -83,18 +84,23 @@ _COMMIT_ROWS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class DecodeRows:
-    """Bronze records to rows: decoded by the format, and conformed to the feed's declarations."""
+    """Bronze records to rows: decoded by the format, and conformed to the feed's declarations.
+
+    ``names_notes``: whether notes that hold a row's key say it; else those of erased keys alone do.
+    """
 
     feed: Feed
     format: SourceFormat
     surveyed: Surveyed = field(default_factory=dict)
     compaction_watermarks: Mapping[str, CompactionWatermark] = field(default_factory=dict)
     shards: Shards = field(default_factory=Shards)
+    names_notes: bool = False
     schema: ClassVar[pa.Schema] = ROWS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
         feed, source = self.feed, self.format
+        name = self._namer()
         conform = Conformer(
             feed,
             describes_tables=source.describes_tables,
@@ -110,11 +116,27 @@ class DecodeRows:
                 with naming_record(reading_of(feed, records[0])):
                     made, rest = shaped(records, collected)
                 yield from made
-                rows = _rows(feed, rest, conform, collected)
+                rows = _rows(feed, rest, conform, collected, name)
                 rows += collected.rows(records[0])
                 with naming_record(reading_of(feed, records[0])):
                     yield from row_batches(rows, self.shards)
             yield from row_batches(_rows_of_erased(erased), self.shards)
+
+    def _namer(self) -> Callable[[BronzeRecord, Sequence[Row]], None] | None:
+        """What has the notes of a record say the key that they hold; None where nobody asks for it."""
+        feed, erased = self.feed, None
+        if not self.names_notes and feed.erasure_key is not None:
+            erased = erased_keys(feed.name, feed.decisions.erasures, feed.erasure_key)
+        beside = KeysBeside.of(feed, self.format) if self.names_notes or erased else None
+        if beside is None:
+            return None
+
+        def name(record: BronzeRecord, rows: Sequence[Row]) -> None:
+            for row in rows:
+                if row.effect == "note" and row.fault is None and row.key is None:
+                    beside.name(row, record, erased)
+
+        return name
 
 
 class SourceLocation(NamedTuple):
@@ -211,6 +233,7 @@ def _rows(
     decoded: Sequence[tuple[BronzeRecord, Sequence[Event]]],
     conform: Conform,
     collected: snapshots.Collected,
+    name: Callable[[BronzeRecord, Sequence[Row]], None] | None = None,
 ) -> list[Row]:
     """The rows of some records, one by one."""
     rows: list[Row] = []
@@ -224,6 +247,8 @@ def _rows(
         for ordinal, event in enumerate(events):
             if event.snapshot is not None and event.fault is None:
                 collected.add(event, next(row for row in made if row.ordinal == ordinal))
+        if name is not None:
+            name(record, made)
         rows += made
     return rows
 
@@ -452,7 +477,7 @@ class _Seen:
             return self._erased(row, is_open=is_open)
         if self._of_erased is not None:
             erased, secret = self._of_erased
-            if erased.has(row.table, row.key, row.stream, row.log_position, row.event_at):
+            if is_of_erased(erased, row):
                 accounts.of[_key(row)].warnings[LANDED_AGAIN] += row.derived is None
                 row.event_id = hashed_event(secret, row.event_id or "")
                 return self._erased(row, is_open=is_open)

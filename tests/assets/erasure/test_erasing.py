@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +25,7 @@ from orchestration.runs import planning
 from tests.assets.erasure.warehouse_bytes import layers_with
 from tests.support.bringing import run
 from tests.support.pet_feed import bring, change, drop, lay
-from transforms.errors import DecisionRefused, ErasureRefused
+from transforms.errors import DecisionRefused, ErasureNotFinished, ErasureRefused, SharedRecordsStay
 from transforms.feed.feed import CheckSetting, Feed, Retention, Table
 from transforms.feed.masks import MaskKey
 
@@ -234,8 +236,12 @@ def test_the_same_erasure_once_more_takes_nothing_back(lake: Lake, folder: Path)
     lay(folder, "2025-11-20/03/a.json", drop(person("I", 10, "pk-1", "Ada")))
     lay(folder, "2025-11-20/04/b.json", drop(person("I", 20, KEY, NAME)))
     bring(lake, feed)
-    for _ in range(2):
-        erased(lake, feed)
+    erased(lake, feed)
+    erased(lake, feed)
+    assert len(record.recorded(lake, feed)) == 1
+    what = KeyToErase(PEOPLE, "people", (KEY,), in_advance=True)
+    erase(lake, feed, what, ("ann", "once more"))
+    assert len(record.recorded(lake, feed)) == 2
     data = (folder / "2025-11-20/04/b.json").read_bytes()
     lay(folder, "2025-11-20/04/b-again.json", data)
     assert violations(lake, feed)["no_erased_key_lands_again"] == 1
@@ -301,12 +307,11 @@ def test_an_erasure_that_dies_at_every_step_ends_as_any_other(
     assert layers_with(Path(lake.warehouse), PLANTED) == {}
     assert names_of(lake, feed) == {"pk-1": "Adele"}
     assert violations(lake, feed, *WINDOWS) == {}
-    # The last death came when all was done, and the same command once more found nothing left.
-    first, second = record.recorded(lake, feed)
-    assert first.finished_at is not None and second.finished_at is not None
+    # The last death came when all was done, and the same command once more found nothing left to do.
+    (first,) = record.recorded(lake, feed)
+    assert first.finished_at is not None
     rows = {one.table: one.rows for one in first.steps.values() if one is not None}
     assert (rows["bronze.zoo"], rows["silver.zoo"], rows["gold.zoo.people"]) == (5, 4, 1)
-    assert second.plan.records == ()
 
 
 def test_two_that_finish_the_same_erasure_do_its_steps_once(
@@ -377,6 +382,52 @@ def test_keys_that_the_source_changed_go_together_or_not_at_all(lake: Lake, fold
     assert names_of(lake, feed) == {}
 
 
+def moved(at: int, old: str, new: str) -> str:
+    """A key change, whose images say the whole row."""
+    images = [{"id": key, "name": NAME, "age": "30"} for key in (old, new)]
+    return change("U", at, *images, table="people")
+
+
+def test_a_key_change_that_lands_late_brings_nothing_of_the_erased_key(
+    lake: Lake, folder: Path
+) -> None:
+    feed = a_feed(folder)
+    rows = (person("I", 10, KEY, NAME), person("I", 50, "pk-1", "Ada"))
+    lay(folder, "2025-11-20/03/a.json", drop(*rows))
+    bring(lake, feed)
+    erased(lake, feed)
+    lay(folder, "2025-11-20/04/late.json", drop(moved(40, KEY, "pk-88-eta")))
+    assert violations(lake, feed) == {"no_erased_key_lands_again": 1}
+    assert names_of(lake, feed) == {"pk-1": "Ada"}
+    assert layers_with(Path(lake.warehouse), PLANTED).keys() == {"bronze"}
+    assert erase_again(lake, feed, ("ann", "it landed late")) is not None
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    assert violations(lake, feed, *WINDOWS[:2]) == {}
+
+
+def test_a_record_that_another_key_is_in_keeps_no_other_from_being_taken_out(
+    lake: Lake, folder: Path
+) -> None:
+    feed = a_feed(folder)
+    rows = (person("I", 10, KEY, NAME), person("I", 11, "pk-9", "Bea"))
+    lay(folder, "2025-11-20/03/a.json", drop(*rows, person("I", 50, "pk-1", "Ada")))
+    bring(lake, feed)
+    erased(lake, feed)
+    again = (person("I", 10, KEY, NAME), moved(40, "pk-9", KEY))
+    lay(folder, "2025-11-20/04/late.json", drop(*again))
+    violations(lake, feed)
+    # The source has no row of the other key any more.
+    assert names_of(lake, feed) == {"pk-1": "Ada"}
+    with pytest.raises(SharedRecordsStay, match=r"1 of the records .*late\.json, line 2"):
+        erase_again(lake, feed, ("ann", "it landed again"))
+    done = record.recorded(lake, feed)[-1]
+    assert done.finished_at is not None and len(done.plan.records) == 1
+    assert violations(lake, feed, *WINDOWS[:2])["no_erased_key_lands_again"] == 1
+    both = KeyToErase(PEOPLE, "people", ("pk-9",), linked=True)
+    erase(lake, feed, both, ("ann", "both"))
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+
+
 def test_without_its_secret_nothing_is_derived_any_more(lake: Lake, folder: Path) -> None:
     feed = a_feed(folder)
     lay_all(folder)
@@ -396,7 +447,8 @@ def test_what_cannot_be_read_is_told_of_and_goes_if_it_is_wanted(lake: Lake, fol
     broken = '{"opType": "I", "after": {"id": "' + KEY + '", "name": "Quillfeather'
     lay(folder, "2025-11-20/03/a.json", drop(person("I", 10, "pk-1", "Ada"), broken))
     bring(lake, feed)
-    assert erased(lake, feed).plan.left == 1
+    in_advance = KeyToErase(PEOPLE, "people", (KEY,), in_advance=True)
+    assert erase(lake, feed, in_advance, ("ann", "she asked for it")).plan.left == 1
     assert layers_with(Path(lake.warehouse), PLANTED).keys() == {"bronze", "quarantine"}
     what = KeyToErase(PEOPLE, "people", (KEY,), unreadable=True)
     erase(lake, feed, what, ("ann", "all"))
@@ -417,18 +469,53 @@ def envelope(op: str, lsn: int, key: str, name: str) -> dict[str, object]:
     return {"op": op, **images, "source": {**source, "snapshot": "false"}}
 
 
-def test_kafkas_tombstones_of_the_key_are_told_of_and_go_if_it_is_wanted(
-    lake: Lake, folder: Path
+def debezium(folder: Path) -> Feed:
+    return replace(a_feed(folder), format="debezium")
+
+
+@pytest.mark.parametrize("key", [KEY, "7"])
+def test_kafkas_tombstones_of_the_key_go_with_it_and_are_told_of_when_they_land_again(
+    lake: Lake, folder: Path, key: str
 ) -> None:
-    feed = replace(
-        a_feed(folder), format="debezium", tables={"people": replace(PEOPLE, key=("id",))}
-    )
+    feed = debezium(folder)
+    schema = {"type": "struct", "fields": [{"field": "id", "type": "string"}]}
     records = (
         message(0, {"id": "pk-1"}, envelope("c", 100, "pk-1", "Ada")),
-        message(1, {"id": KEY}, envelope("c", 101, KEY, NAME)),
-        message(2, {"id": KEY}, envelope("d", 102, KEY, NAME)),
-        message(3, {"id": KEY}, None),
+        message(1, {"id": key}, envelope("c", 101, key, NAME)),
+        message(2, {"id": key}, envelope("d", 102, key, NAME)),
+        message(3, {"schema": schema, "payload": {"id": key}}, None),
         message(4, {"id": "pk-9"}, None),
+    )
+    lay(folder, "2025-11-20/03/a.json", drop(*records))
+    bring(lake, feed)
+    notes = lake.in_process_table(Layer.SILVER, "zoo").rows(["effect", "key"])
+    what = KeyToErase(PEOPLE, "people", (key,))
+    done = erase(lake, feed, what, ("ann", "she asked for it"))
+    assert (len(done.plan.records), done.plan.left) == (3, 0)
+    assert layers_with(Path(lake.warehouse), ["pk-9"]) == {"bronze": {"pk-9"}}
+    assert lake.in_process_table(Layer.SILVER, "zoo").count() == len(notes) - 3
+    assert violations(lake, feed, WINDOWS[0]) == {}
+    accounts = lake.in_process_table(Layer.ACCOUNTING, "zoo").rows()
+    counted = [sum(row[name] for row in accounts) for name in ("records", "events", "erased")]
+    assert counted == [5, 5, 3]
+    # The tombstones land again, and nothing else.
+    moved_topic = message(3003, {"id": key}, None)
+    lay(folder, "2025-11-20/04/a.json", drop(moved_topic, records[4]))
+    assert violations(lake, feed)["no_erased_key_lands_again"] == 1
+    again = erase_again(lake, feed, ("ann", "it landed again"))
+    assert again is not None and len(again.plan.records) == 1
+    assert "no_erased_key_lands_again" not in violations(lake, feed, *WINDOWS[:2])
+    if key == KEY:
+        assert layers_with(Path(lake.warehouse), PLANTED) == {}
+
+
+def test_a_tombstone_whose_key_nobody_can_read_goes_if_it_is_wanted(
+    lake: Lake, folder: Path
+) -> None:
+    feed = debezium(folder)
+    records = (
+        message(1, {"id": KEY}, envelope("c", 101, KEY, NAME)),
+        message(3, '{"id": "' + KEY, None),
     )
     lay(folder, "2025-11-20/03/a.json", drop(*records))
     bring(lake, feed)
@@ -437,8 +524,129 @@ def test_kafkas_tombstones_of_the_key_are_told_of_and_go_if_it_is_wanted(
     what = KeyToErase(PEOPLE, "people", (KEY,), unreadable=True)
     erase(lake, feed, what, ("ann", "all"))
     assert layers_with(Path(lake.warehouse), PLANTED) == {}
-    assert layers_with(Path(lake.warehouse), ["pk-9"]) == {"bronze": {"pk-9"}}
-    assert violations(lake, feed, WINDOWS[0]) == {}
+
+
+OTHER = "pk-88-eta"
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda key: json.dumps({"id": key}),
+        lambda key: {"id": key},
+        lambda key: {
+            "schema": {"type": "struct", "fields": [{"field": "id", "type": "string"}]},
+            "payload": {"id": key},
+        },
+        lambda key: "Struct{id=" + key + "}",
+    ],
+)
+@pytest.mark.parametrize("header", ["__debezium.newkey", "__debezium.oldkey"])
+def test_keys_that_debezium_says_were_changed_go_together_or_not_at_all(
+    lake: Lake, folder: Path, header: str, spelled: Callable[[str], object]
+) -> None:
+    feed = debezium(folder)
+
+    def with_header(record: str, name: str, key: str) -> str:
+        headers = [{"key": name, "value": spelled(key)}]
+        return json.dumps(json.loads(record) | ({"headers": headers} if name == header else {}))
+
+    deleted = message(2, {"id": KEY}, envelope("d", 102, KEY, NAME))
+    inserted = message(3, {"id": OTHER}, envelope("c", 102, OTHER, NAME))
+    records = (
+        message(1, {"id": KEY}, envelope("c", 101, KEY, NAME)),
+        with_header(deleted, "__debezium.newkey", OTHER),
+        with_header(inserted, "__debezium.oldkey", KEY),
+    )
+    lay(folder, "2025-11-20/03/a.json", drop(*records))
+    bring(lake, feed)
+    with pytest.raises(ErasureRefused, match=r"linked with 1 more \(pk-88-eta\)"):
+        erased(lake, feed)
+    what = KeyToErase(PEOPLE, "people", (KEY,), linked=True)
+    erase(lake, feed, what, ("ann", "both"))
+    assert layers_with(Path(lake.warehouse), (*PLANTED, OTHER)) == {}
+
+
+def test_a_changed_key_that_nobody_can_read_is_told_of(lake: Lake, folder: Path) -> None:
+    feed = debezium(folder)
+    headers = [{"key": "__debezium.oldkey", "value": '{"id": "' + KEY}]
+    inserted = json.loads(message(3, {"id": OTHER}, envelope("c", 102, OTHER, NAME)))
+    records = (
+        message(1, {"id": KEY}, envelope("c", 101, KEY, NAME)),
+        json.dumps(inserted | {"headers": headers}),
+    )
+    lay(folder, "2025-11-20/03/a.json", drop(*records))
+    bring(lake, feed)
+    assert erased(lake, feed).plan.left == 1
+    what = KeyToErase(PEOPLE, "people", (KEY,), unreadable=True, in_advance=True)
+    with pytest.raises(ErasureRefused, match=r"is a change of people pk-88-eta, and a header"):
+        erase(lake, feed, what, ("ann", "all"))
+    erase(lake, feed, KeyToErase(PEOPLE, "people", (OTHER,)), ("ann", "the same person"))
+    erase(lake, feed, what, ("ann", "all"))
+    assert layers_with(Path(lake.warehouse), (*PLANTED, OTHER)) == {}
+
+
+def test_a_key_that_is_not_there_is_said_to_be_none(lake: Lake, folder: Path) -> None:
+    feed = a_feed(folder)
+    broken = '{"opType": "I", "after": {"id": "' + KEY + '", "name": "Quillfeather'
+    lay(folder, "2025-11-20/03/a.json", drop(person("I", 10, "pk-1", "Ada"), broken))
+    bring(lake, feed)
+    version = lake.in_process_table(Layer.GOLD, "zoo", "people").version
+    with pytest.raises(ErasureRefused, match="nothing of this key of people was found, but 1 rec"):
+        erased(lake, feed)
+    with pytest.raises(ErasureRefused, match=r"nothing of this key of people was found\. Nothing"):
+        erase(lake, feed, KeyToErase(PEOPLE, "people", ("pk-0000",)), ("ann", "mistyped"))
+    assert record.recorded(lake, feed) == []
+    assert lake.in_process_table(Layer.GOLD, "zoo", "people").version == version
+    # Recorded in advance, it keeps out what lands later.
+    what = KeyToErase(PEOPLE, "people", (KEY,), in_advance=True)
+    assert erase(lake, feed, what, ("ann", "she asked for it")).finished_at is not None
+    lay(folder, "2025-11-20/04/b.json", drop(person("I", 9, KEY, NAME)))
+    assert violations(lake, feed)["no_erased_key_lands_again"] == 1
+    assert names_of(lake, feed) == {"pk-1": "Ada"}
+
+
+def test_tables_of_former_names_in_gold_are_refused(lake: Lake, folder: Path) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    mine = Path(lake.warehouse, "gold/zoo")
+    shutil.copytree(mine / "people", mine / "persons")
+    versions = {
+        one: lake.in_process_table(one, "zoo").version for one in (Layer.BRONZE, Layer.SILVER)
+    }
+    with pytest.raises(ErasureRefused, match=r"former names, .* any more: persons"):
+        erased(lake, feed)
+    assert record.recorded(lake, feed) == []
+    for one, version in versions.items():
+        assert lake.in_process_table(one, "zoo").version == version
+    shutil.rmtree(mine / "persons")
+    assert erased(lake, feed).finished_at is not None
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+
+
+def test_an_erasure_is_not_finished_under_another_name_of_its_table(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    noted = record.note
+
+    def dies(lake: Lake, feed: Feed, erasure: str, step: str, meaning: object) -> None:
+        noted(lake, feed, erasure, step, meaning)
+        raise Stopped(step)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(record, "note", dies)
+        with pytest.raises(Stopped, match="planned"):
+            erased(lake, feed)
+    persons = replace(PEOPLE, name="persons", was=("people",))
+    with pytest.raises(ErasureNotFinished, match="is of the gold table people, which"):
+        finish_interrupted(lake, replace(feed, tables={"persons": persons}))
+    assert [one.finished_at for one in record.recorded(lake, feed)] == [None]
+    assert len(finish_interrupted(lake, feed)) == 1
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
 
 
 def test_changes_that_wait_for_a_description_of_their_table_are_refused(

@@ -129,6 +129,15 @@ def test_a_person_is_erased_and_the_certificate_says_from_where(
     assert here.erase() == 0
     assert "people  5 records, finished; ann: asked for it" in printed(capsys)
 
+    # The same once more finds nothing, and shows the same certificate; a mistyped key has none.
+    assert here.erase("people", KEY, "--reason", "asked for it", "--by", "ann", "--json") == 0
+    assert [one["erasure"] for one in json.loads(printed(capsys))["certificates"]] == [
+        facts["erasure"]
+    ]
+    mistyped = ("people", "pk-0000", "--reason", "asked for it", "--by", "ann", "--yes")
+    assert here.erase(*mistyped) == 2
+    assert here.erase(*mistyped, "--in-advance") == 0
+
 
 def test_a_key_from_standard_input_and_what_landed_again(
     here: Here, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -93,6 +93,10 @@ def schema_ids(feed: Feed, record: BronzeRecord) -> Iterator[str]:
     for part in _parts_of(kafka_message(record, feed), record):
         if part is not None:
             yield part.id
+    for name, value in record.headers or ():
+        # The other key of a key change.
+        if name.startswith("__debezium.") and (found := located(value, "key")) is not None:
+            yield found.id
 
 
 def _parts_of(message: KafkaMessage, record: BronzeRecord) -> tuple[Located | None, Located | None]:

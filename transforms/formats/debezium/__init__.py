@@ -33,6 +33,7 @@ from transforms.formats.debezium.decode import (
     recognise,
     shapes,
 )
+from transforms.formats.debezium.keys_beside import keys_beside
 from transforms.source_format import AVRO_FILES, JSON_FILES, ExtraAsset, SourceFormat
 
 FORMAT = SourceFormat(
@@ -48,6 +49,8 @@ FORMAT = SourceFormat(
     ),
     describes_tables=True,
     schema_ids=wire.schema_ids,
+    keys_beside=keys_beside,
+    marks_of_headers="__debezium.",
     has_placeholders=True,
     may_be_unwrapped=True,
     has_documents=True,
