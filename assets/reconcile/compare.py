@@ -32,11 +32,14 @@ from transforms.reconcile.judgement import (
     judgement,
     place_of,
 )
-from transforms.reconcile.ranges import Found, Plan, differing
+from transforms.reconcile.ranges import Found, Incomparable, Plan, differing
 from transforms.reconcile.row_texts import Columns, Declared, columns_of
 
 _STILL_MOVING: Final = "gold's row changed each time that it was looked at"
 _NOT_ASKED: Final = Passed(False, "gold was not looked at")
+
+KEYS_AT_ONCE: Final = 500
+"""The rows of so many keys are read, and then the pace is kept."""
 
 LOOK_SECONDS = 1.0
 """How long lies between two looks at how far gold has come."""
@@ -87,7 +90,8 @@ class Compared:
     that of its changes, with what the connection has chosen. ``different`` and
     ``behind`` are its keys that were not the same in the end, ``caught_up`` is how many were so only at first.
     ``is_whole``: whether all keys that differ were looked at. ``repeated``: how many rows, of the source or of gold,
-    have a key that another row has, too, so that nothing is known of them. ``fetched``: of how many rows of the source
+    have a key that another row has, too, so that nothing is known of them; ``keyless``: how many rows of the source
+    have a null in their key, so that gold could have none of them. ``fetched``: of how many rows of the source
     the key was fetched. ``judged_by``: what proved that gold had come past the snapshot, where keys are different;
     ``untold``: why nothing did, where keys are behind; in words.
     """
@@ -102,6 +106,7 @@ class Compared:
     fetched: int = 0
     is_whole: bool = True
     repeated: int = 0
+    keyless: int = 0
     caught_up: int = 0
     judged_by: str = ""
     untold: str = ""
@@ -137,9 +142,13 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
         for name, table in chosen.items():
             one = Compared(name)
             found.append(one)
-            one.reason = _prepared(one, table, names.get(name, {}), snapshot)
-            if one.reason is None:
-                differ[name] = _compared(lake, feed, one, snapshot, ask)
+            try:
+                with snapshot.apart():
+                    one.reason = _prepared(one, table, names.get(name, {}), snapshot)
+                    if one.reason is None:
+                        differ[name] = _compared(lake, feed, one, snapshot, ask)
+            except Incomparable as fault:
+                one.reason = str(fault)
         place = snapshot.place
     looks = _Looks(lake, feed, source, ask, place)
     for name, keys in differ.items():
@@ -205,9 +214,11 @@ def _prepared(
         return "it has no key by which rows could be told apart"
     ((name, one.in_stream_called),) = names.items()
     one.in_source_called = name
+    if len(one.in_stream_called.split(".")) > snapshot.most_parts:
+        return f"{one.in_stream_called} has a dot within a name, so that nothing says which of it is the table's"
     theirs = snapshot.columns_of(name)
     if not theirs:
-        return f"the source has no table {name} that its user may see"
+        return f"the source has no table {name} that its user may see: is it gone, or does GRANT SELECT lack?"
     of_dates: Mapping[str, OutOfRange] = table.out_of_range
     gold = {
         column: Declared(kind, column in table.masks, of_dates.get(column, "quarantine"))
@@ -230,10 +241,11 @@ def _compared(lake: Lake, feed: Feed, one: Compared, snapshot: Snapshot, ask: As
     gold = GoldTables(lake, feed.name, one.table, one.columns).copy()
     theirs = snapshot.table(one.in_source_called, one.columns)
     plan = ask.plan if theirs.is_indexed else _in_one_pass(ask.plan, gold.rows)
-    pace = _Pace(ask.rate)
+    pace = Pace(ask.rate)
+    one.keyless = theirs.without_key()
     found = Found()
     for found in differing(theirs, gold, plan, gold.rows):
-        pace.keep(found.in_source + found.fetched)
+        pace.keep(found.read)
         ask.say(f"{one.table}: {found.in_source:,} rows compared, {len(found.keys):,} differ")
     one.in_source, one.in_gold = found.in_source, found.in_gold
     one.fetched, one.is_whole, one.repeated = found.fetched, found.is_whole, found.repeated
@@ -247,16 +259,18 @@ def _in_one_pass(plan: Plan, rows: int) -> Plan:
 
 
 @dataclass(slots=True)
-class _Pace:
-    """Keeps to a number of rows a second."""
+class Pace:
+    """Keeps to a number of rows a second, from one question to the next: what was not used is not made up for."""
 
     rate: int | None
-    began_at: float = field(default_factory=time.monotonic)
+    rows: int = 0
+    since: float = field(default_factory=time.monotonic)
 
     def keep(self, rows: int) -> None:
-        """Wait until so many rows may have been read since the beginning."""
+        """Wait until so many rows in all may have been read; some of them have since the last time."""
         if self.rate:
-            time.sleep(max(self.began_at + rows / self.rate - time.monotonic(), 0))
+            time.sleep(max(self.since + (rows - self.rows) / self.rate - time.monotonic(), 0))
+            self.rows, self.since = rows, time.monotonic()
 
 
 @dataclass(slots=True)
@@ -317,10 +331,7 @@ class _Looks:
         while looks:
             passing = Passing.begun(self.lake, self.feed, self.source, is_idle=self.ask.is_idle)
             with self.source.snapshot() as snapshot:
-                for look in looks:
-                    assert look.one.columns is not None
-                    theirs = snapshot.table(look.one.in_source_called, look.one.columns)
-                    look.rows = theirs.rows_of(look.keys)
+                looks = [look for look in looks if self._ask_source(look, snapshot)]
                 self.place = passing.place = snapshot.place
             self._wait_for_gold(looks, passing)
             for look in looks:
@@ -333,6 +344,22 @@ class _Looks:
         assert one.columns is not None
         gold = GoldTables(self.lake, self.feed.name, one.table, one.columns)
         return _Look(one, gold, keys, gold.states(keys))
+
+    def _ask_source(self, look: _Look, snapshot: Snapshot) -> bool:
+        """Read the keys in the source; whether it lets them be read."""
+        one, pace, rows = look.one, Pace(self.ask.rate), dict[Key, Row]()
+        assert one.columns is not None
+        try:
+            with snapshot.apart():
+                theirs = snapshot.table(one.in_source_called, one.columns)
+                for at in range(0, len(look.keys), KEYS_AT_ONCE):
+                    rows.update(theirs.rows_of(look.keys[at : at + KEYS_AT_ONCE]))
+                    pace.keep(len(rows))
+        except Incomparable as fault:
+            one.reason, one.different, one.behind = str(fault), [], []
+            return False
+        look.rows = rows
+        return True
 
     def _wait_for_gold(self, looks: Sequence[_Look], passing: Passing) -> None:
         """Look at gold until it is past the snapshot, or has all rows of the source, or time is over."""

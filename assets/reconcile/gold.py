@@ -28,6 +28,8 @@ from transforms.reconcile.row_texts import Columns, Compared
 from transforms.reconcile.source_sql import GoldSql, in_plain_types, row_text
 
 SQL: Final = GoldSql()
+YEAR_DIGITS: Final = 4
+"""A year of gold's has so many digits."""
 
 _SETTINGS: Final[Mapping[str, str | bool]] = {
     "enable_external_access": False,
@@ -124,9 +126,24 @@ class GoldCopy:
 
     def _sortable(self, key: Key) -> tuple[Any, ...]:
         pairs = zip(key, self.columns.key, strict=True)
-        return tuple(
-            [Decimal(text or 0) if one.form.name == "number" else text for text, one in pairs]
-        )
+        return tuple([_in_order(text, one) for text, one in pairs])
+
+
+_ABOVE_ALL: Final = "~"
+"""Behind each date or time that gold could have."""
+
+
+def _in_order(text: str | None, column: Compared) -> Any:
+    """A part of a key, as it compares with those of gold: a source has values that gold has none of."""
+    if column.form.name == "number":
+        number = Decimal(text or 0)
+        # Postgres puts what is no number above all that are.
+        return Decimal("Infinity") if number.is_nan() else number
+    if text is None or column.form.name not in ("day", "moment", "clock"):
+        return text
+    if text == "-infinity" or text.endswith(" BC"):
+        return ""
+    return _ABOVE_ALL if text == "infinity" or text.index("-") > YEAR_DIGITS else text
 
 
 def _mark_of(table: InProcessTable) -> list[str]:

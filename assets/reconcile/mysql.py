@@ -26,6 +26,7 @@ from assets.reconcile.sql_table import SqlTable, qualified
 from assets.source.database import Address, connection_to, in_words
 from transforms.errors import UnreadableSource
 from transforms.reconcile.judgement import LogPlace
+from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.row_texts import Columns, SourceColumn
 from transforms.reconcile.source_sql import MySql
 
@@ -50,11 +51,19 @@ _PLACES: Final = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")
 
 _COLUMNS: Final = """
 SELECT column_name, lower(data_type), is_nullable = 'YES',
-       coalesce(numeric_scale, 0) > 0 OR coalesce(datetime_precision, 0) > 0
+       coalesce(numeric_scale, 0) > 0 OR coalesce(datetime_precision, 0) > 0, character_set_name, collation_name
 FROM information_schema.columns WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position
 """
 _CALLED: Final = {"json": "MySQL's json"}
 """Types whose name another database has for one that is written otherwise: this one is sent with other blanks."""
+
+_NO_RIGHT: Final = (ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR)
+
+READ_SECONDS = 7200
+"""How long an answer may take before the network is taken for dead: far longer than a scan of a large table takes.
+
+Weir's own pauses do not count, for nothing is awaited then.
+"""
 
 _FILE: Final = re.compile(r".*\.([0-9]+)")
 
@@ -117,7 +126,12 @@ class MySqlSource:
         """A cursor of a session in which a snapshot can be taken."""
         connection = None
         try:
-            connection = connection_to(self.address, charset="utf8mb4")
+            connection = connection_to(
+                self.address,
+                charset="utf8mb4",
+                read_timeout=READ_SECONDS,
+                write_timeout=READ_SECONDS,
+            )
             with connection.cursor(_Cursor) as cursor:
                 for statement in _SESSION:
                     cursor.execute(statement)
@@ -169,6 +183,27 @@ class MySqlSnapshot:
     place: LogPlace
     read_at: int = 0
 
+    @property
+    def most_parts(self) -> int:
+        """A database has tables."""
+        return 2
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is asked within the block is about one table; the snapshot goes on whatever becomes of it.
+
+        Raises:
+            Incomparable: the server refuses a question within it.
+        """
+        try:
+            yield
+        except pymysql.MySQLError as fault:
+            if not self.cursor.connection.open:
+                raise
+            code, said = (*fault.args, "", "")[:2]
+            remedy = ". GRANT SELECT on it to the user" if code in _NO_RIGHT else ""
+            raise Incomparable(f"the source refuses: {said or code}{remedy}") from None
+
     def columns_of(self, table: str) -> dict[str, SourceColumn]:
         """The columns of a table by their names; none where there is no such table."""
         self.cursor.execute(_COLUMNS, table.split("."))
@@ -178,8 +213,10 @@ class MySqlSnapshot:
                 _CALLED.get(kind, kind),
                 is_nullable=bool(is_nullable),
                 has_fraction=bool(has_fraction),
+                charset=charset,
+                collation=collation,
             )
-            for name, kind, is_nullable, has_fraction in self.cursor.fetchall()
+            for name, kind, is_nullable, has_fraction, charset, collation in self.cursor.fetchall()
         }
 
     def table(self, name: str, columns: Columns) -> SqlTable:

@@ -17,6 +17,7 @@ from time import monotonic, sleep
 from typing import Any, Final
 
 import psycopg2
+from psycopg2 import errorcodes
 
 from assets.reconcile.source import Confirmed
 from assets.reconcile.sql_table import SqlTable, qualified
@@ -24,6 +25,7 @@ from assets.source.database import Address, connection_to, in_words
 from assets.wording import counted
 from transforms.errors import UnreadableSource
 from transforms.reconcile.judgement import LogPlace, lsn_text
+from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.row_texts import Columns, SourceColumn
 from transforms.reconcile.source_sql import PostgresSql
 
@@ -64,8 +66,17 @@ WHERE slot_name = %s AND slot_type = 'logical' AND database = current_database()
 _LOOK_SECONDS = 0.2
 """How long lies between two looks at which transactions are open."""
 
-_COLUMNS: Final = """
-SELECT a.attname, format_type(base.oid, NULL), format_type(nullif(base.typelem, 0), NULL),
+_BASE: Final = """
+(WITH RECURSIVE step(oid, typtype, typbasetype) AS (
+    SELECT oid, typtype, typbasetype FROM pg_type WHERE oid = {}
+    UNION ALL SELECT t.oid, t.typtype, t.typbasetype
+    FROM step JOIN pg_type t ON step.typtype = 'd' AND t.oid = step.typbasetype
+) SELECT oid FROM step WHERE typtype <> 'd')
+"""
+"""What a type is at last, if it is a domain, or one over another."""
+
+_COLUMNS: Final = f"""
+SELECT a.attname, format_type(base.oid, NULL), format_type(element.oid, NULL),
        NOT a.attnotnull, base.typtype = 'e', base.typcategory = 'A',
        CASE WHEN a.attcollation = 0 THEN true
             -- Whatever its LC_COLLATE is, ICU orders a database whose provider it is (from Postgres 15 on).
@@ -73,13 +84,19 @@ SELECT a.attname, format_type(base.oid, NULL), format_type(nullif(base.typelem, 
             WHEN c.collname = 'default' THEN d.datcollate IN ('C', 'POSIX', 'C.UTF-8', 'C.utf8', 'C.UTF8')
             ELSE c.collcollate IN ('C', 'POSIX', 'C.UTF-8', 'C.utf8', 'C.UTF8') END
 FROM pg_attribute a
-JOIN pg_type t ON t.oid = a.atttypid
-JOIN pg_type base ON base.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+JOIN pg_type base ON base.oid = {_BASE.format("a.atttypid")}
+LEFT JOIN pg_type element ON element.oid = {_BASE.format("base.typelem")}
 JOIN pg_database d ON d.datname = current_database()
 LEFT JOIN pg_collation c ON c.oid = a.attcollation
 WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
+
+_HEIRS: Final = """
+SELECT count(*), min(i.inhrelid::regclass::text) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhparent
+WHERE i.inhparent = to_regclass(%s) AND c.relkind = 'r'
+"""
+"""The tables that inherit from a table that is not partitioned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +185,16 @@ def _snapshot(cursor: Any) -> PostgresSnapshot:
     )
 
 
+def _refusal(fault: psycopg2.Error) -> str:
+    """Why the server does not answer, and what helps where it is a right."""
+    said = str(fault).strip().splitlines()[0]
+    if fault.pgcode != errorcodes.INSUFFICIENT_PRIVILEGE:
+        return said
+    if "row-level security" in said:
+        return f"{said}. Give the user BYPASSRLS"
+    return f"{said}. GRANT SELECT on the table to its user, and USAGE on the schema"
+
+
 @dataclass(frozen=True, slots=True)
 class PostgresSnapshot:
     """The database as it was at one moment; ``place``: where its log stood; ``read_at``: when, where that is asked."""
@@ -177,9 +204,51 @@ class PostgresSnapshot:
     is_utf8: bool
     read_at: int = 0
 
+    @property
+    def most_parts(self) -> int:
+        """A database has schemas, and these have tables."""
+        return 3
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is asked within the block is about one table; the snapshot goes on whatever becomes of it.
+
+        Raises:
+            Incomparable: the server refuses a question within it.
+        """
+        self.cursor.execute("SAVEPOINT apart")
+        try:
+            yield
+        except psycopg2.Error as fault:
+            if self.cursor.connection.closed:
+                raise
+            self._go_back()
+            raise Incomparable(f"the source refuses: {_refusal(fault)}") from None
+        except Incomparable:
+            self._go_back()
+            raise
+        else:
+            self.cursor.execute("RELEASE SAVEPOINT apart")
+
+    def _go_back(self) -> None:
+        self.cursor.execute("ROLLBACK TO SAVEPOINT apart")
+        self.cursor.execute("RELEASE SAVEPOINT apart")
+
     def columns_of(self, table: str) -> dict[str, SourceColumn]:
-        """The columns of a table by their names; none where there is no such table."""
-        self.cursor.execute(_COLUMNS, (qualified(table).replace("%%", "%"),))
+        """The columns of a table by their names; none where there is no such table.
+
+        Raises:
+            Incomparable: others inherit from it, whose rows would be read as its own.
+        """
+        name = qualified(table).replace("%%", "%")
+        self.cursor.execute(_HEIRS, (name,))
+        heirs, first = self.cursor.fetchone()
+        if heirs:
+            raise Incomparable(
+                f"{first} inherits from it{', and others do' if heirs > 1 else ''}: whoever reads it reads those rows,"
+                " too, which the connector sends under the name of their own table"
+            )
+        self.cursor.execute(_COLUMNS, (name,))
         return {
             name: SourceColumn(
                 name,

@@ -9,16 +9,15 @@ from typing import Protocol
 
 from transforms.change import Key
 from transforms.reconcile.judgement import LogPlace, Row
-from transforms.reconcile.ranges import Copy
+from transforms.reconcile.ranges import SourceCopy
 from transforms.reconcile.row_texts import Columns, SourceColumn
 
 
-class SourceTable(Copy, Protocol):
+class SourceTable(SourceCopy, Protocol):
     """One table of a source within a snapshot."""
 
-    @property
-    def is_indexed(self) -> bool:
-        """Whether a range of keys can be read without reading the whole table."""
+    def without_key(self) -> int:
+        """How many rows have no key, for there is a null in it; they are in no range."""
 
     def rows_of(self, keys: Sequence[Key]) -> dict[Key, Row]:
         """The rows of these keys, as far as there are any."""
@@ -31,8 +30,23 @@ class Snapshot(Protocol):
     def place(self) -> LogPlace:
         """Where the log stood."""
 
+    @property
+    def most_parts(self) -> int:
+        """Of how many names a table's consists at most, the database's, the schema's and its own."""
+
+    def apart(self) -> AbstractContextManager[None]:
+        """What is asked within the block is about one table; the snapshot goes on whatever becomes of it.
+
+        Raises:
+            Incomparable: the server refuses a question within it.
+        """
+
     def columns_of(self, table: str) -> dict[str, SourceColumn]:
-        """The columns of a table by their names; none where there is no such table."""
+        """The columns of a table by their names; none where there is no such table.
+
+        Raises:
+            Incomparable: what is read of the table is not what its changes are about.
+        """
 
     def table(self, name: str, columns: Columns) -> SourceTable:
         """One table of it."""

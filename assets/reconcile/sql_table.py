@@ -35,6 +35,19 @@ class SqlTable:
         """Whether the key's own order is that of gold, so that an index on it serves."""
         return all(self.sql.keeps_order(one) for one in self.columns.key)
 
+    def can_hold(self, key: Key) -> bool:
+        """Whether a row of it could have this key, by the types that its columns have."""
+        pairs = zip(self.columns.key, key, strict=True)
+        return all(part is not None and self.sql.can_hold(one, part) for one, part in pairs)
+
+    def without_key(self) -> int:
+        """How many rows have no key, for there is a null in it; they are in no range."""
+        if self._has_key == "true":
+            return 0
+        sql = f"SELECT count(*) FROM {self.name} WHERE NOT ({self._has_key})"
+        ((count,),) = self._rows(sql, [])
+        return int(count)
+
     def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
         """Of each stretch the digests of its ranges."""
         found = [[Digest(0, 0)] * (len(bounds) - 1) for bounds in stretches]
@@ -44,7 +57,7 @@ class SqlTable:
             part = self._part(cuts, values)
             sql = (
                 f"SELECT part, count(*), sum(hash) FROM (SELECT {part} AS part, {self._hash} AS hash"
-                f" FROM {self.name}) AS cut GROUP BY part"
+                f" FROM {self.name} WHERE {self._has_key}) AS cut GROUP BY part"
             )
             for number, count, total in self._rows(sql, values):
                 if (place := places[number]) is not None:
@@ -72,7 +85,9 @@ class SqlTable:
             values.clear()
             cuts, places = _in_one([(one.low, one.high) for one in ranges])
             is_asked = self._part(cuts, values, [int(place is not None) for place in places])
-            parts = [f"SELECT {keys}, {self._hash} FROM {self.name} WHERE {is_asked} = 1"]
+            parts = [
+                f"SELECT {keys}, {self._hash} FROM {self.name} WHERE {is_asked} = 1 AND {self._has_key}"
+            ]
         rows = self._rows(" UNION ALL ".join(parts), values)
         return {tuple(key): hashed % MODULUS for *key, hashed in rows}
 
@@ -92,8 +107,10 @@ class SqlTable:
             f" WHERE at > 1 AND (at - 1) %% {step} = 0 ORDER BY at",
             values,
         )
-        # Equal keys are one, and none is the range's own bound.
-        return [*dict.fromkeys(key for key in map(tuple, rows) if key != one.low)]
+        # Equal keys are one, and none is the range's own bound. A date beyond gold's may be shown as null.
+        return [
+            *dict.fromkeys(key for key in map(tuple, rows) if key != one.low and None not in key)
+        ]
 
     def rows_of(self, keys: Sequence[Key]) -> dict[Key, Row]:
         """The rows of these keys."""
@@ -102,8 +119,10 @@ class SqlTable:
         ours = ", ".join(self.sql.looked_up(one) for one in self.columns.key)
         theirs = ", ".join(self.sql.wanted(one) for one in self.columns.key)
         found: dict[Key, Row] = {}
-        for at in range(0, len(keys), MOST_KEYS):
-            some = keys[at : at + MOST_KEYS]
+        # None of the others is there, and the server would refuse them all for the sake of one.
+        asked = [key for key in keys if self.can_hold(key)]
+        for at in range(0, len(asked), MOST_KEYS):
+            some = asked[at : at + MOST_KEYS]
             sql = f"SELECT {texts} FROM {self.name} WHERE ({ours}) IN ({', '.join([f'({theirs})'] * len(some))})"
             for row in self._rows(sql, [part for key in some for part in key]):
                 found[tuple(row[: len(self.columns.key)])] = dict(zip(names, row, strict=True))
@@ -113,6 +132,12 @@ class SqlTable:
     def _rows(self, sql: str, values: Sequence[str | None]) -> list[tuple[Any, ...]]:
         self.cursor.execute(sql, values)
         return [*self.cursor.fetchall()]
+
+    @property
+    def _has_key(self) -> str:
+        """The rows that have a key at all: a null is neither below a bound nor above it."""
+        names = [self.sql.name(one) for one in self.columns.key if one.source.is_nullable]
+        return " AND ".join(f"{name} IS NOT NULL" for name in names) or "true"
 
     @property
     def _hash(self) -> str:
@@ -137,6 +162,7 @@ class SqlTable:
 
     def _within(self, low: Bound, high: Bound, values: list[str | None]) -> str:
         wanted = [
+            *([] if self._has_key == "true" else [self._has_key]),
             *([] if low is None else [self._compared(">=", low, values)]),
             *([] if high is None else [self._compared("<", high, values)]),
         ]

@@ -28,7 +28,7 @@ def state_of(one: Compared) -> str:
         return "not compared"
     if one.different:
         return "differs"
-    return "behind" if one.behind or one.repeated or not one.is_whole else "same"
+    return "behind" if one.behind or one.repeated or one.keyless or not one.is_whole else "same"
 
 
 def exit_code(tables: Sequence[Compared]) -> int:
@@ -62,6 +62,9 @@ def table_lines(feed: Feed, one: Compared, limit: int) -> Iterator[str]:
     if one.repeated:
         rows = counted(one.repeated, "row")
         yield f"  {rows} cannot be compared: another row of the source, or of gold, has the same key"
+    if one.keyless:
+        rows = counted(one.keyless, "row")
+        yield f"  {rows} of the source have no key, for there is a null in it: gold can have none of them"
     if not one.is_whole:
         yield "  more keys differ than are looked at in one go"
 
@@ -79,6 +82,8 @@ def in_numbers(one: Compared) -> str:
         said.append(f"{counted(one.caught_up, 'key')} caught up meanwhile")
     if one.repeated:
         said.append(f"{counted(one.repeated, 'row')} with another row's key")
+    if one.keyless:
+        said.append(f"{counted(one.keyless, 'row')} without a key")
     if state_of(one) == "same":
         said.append("the same")
     return "; ".join(said)
@@ -229,6 +234,7 @@ def table_facts(feed: Feed, one: Compared) -> Mapping[str, object]:
         "caught_up": one.caught_up,
         "is_whole": one.is_whole,
         "repeated": one.repeated,
+        "keyless": one.keyless,
         "judged_by": one.judged_by,
         "untold": one.untold,
         "not_compared": dict(one.columns.left_out),

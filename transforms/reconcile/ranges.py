@@ -26,6 +26,10 @@ MIN_BOUNDS: Final = 3
 """The bounds of a stretch that is cut."""
 
 
+class Incomparable(Exception):
+    """One table that cannot be compared; the text says why."""
+
+
 class Digest(NamedTuple):
     """What is compared of a range: how many rows it has, and the sum of their hashes."""
 
@@ -60,6 +64,17 @@ class Copy(Protocol):
         """Keys within a range, in order, that cut it into about so many parts of about equal size; none is its low."""
 
 
+class SourceCopy(Copy, Protocol):
+    """The copy that a live server has, of which no more is asked than has to be."""
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether a range of keys can be read without reading the whole table."""
+
+    def can_hold(self, key: Key) -> bool:
+        """Whether a row of it could have this key; where none could, the server may not even take the question."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How a table is cut.
@@ -81,8 +96,9 @@ class Found:
     """What a comparison found: the keys that differ, and what it took.
 
     ``is_whole``: whether all keys that differ are among ``keys``; else there are more. ``in_source`` and ``in_gold``:
-    how many rows there are. ``fetched``: of how many rows of the source the key was fetched. ``repeated``: how many
-    rows, of either copy, have a key that another row of it has, too; of them nothing is known.
+    how many rows there are. ``fetched``: of how many rows of the source the key was fetched. ``read``: how many rows
+    the source was asked to read, one as often as it was. ``repeated``: how many rows, of either copy, have a key that
+    another row of it has, too; of them nothing is known.
     """
 
     keys: list[Key] = field(default_factory=list)
@@ -90,71 +106,112 @@ class Found:
     in_source: int = 0
     in_gold: int = 0
     fetched: int = 0
+    read: int = 0
     repeated: int = 0
 
 
-def differing(source: Copy, gold: Copy, plan: Plan, rows: int) -> Iterator[Found]:
+def differing(source: SourceCopy, gold: Copy, plan: Plan, rows: int) -> Iterator[Found]:
     """The keys whose rows differ between the copies; ``rows``: how many gold has.
 
     After every question to the source, what is found so far is given: it is always the same object.
+
+    Raises:
+        Incomparable: the copies do not order their keys alike.
     """
     found = Found()
     level: list[Range] = []
-    for bounds in _stretches(gold, plan, rows):
-        level += _different(source, gold, [bounds], found)
+    for bounds in _stretches(source, gold, plan, rows):
+        level += _different(source, gold, [bounds], found, is_first=True)
         yield found
+    levels = _most_levels(level)
     while level:
+        levels -= 1
+        if levels < 0:
+            raise Incomparable(_OTHERWISE)
         large = [one for one in level if one.rows > plan.leaf]
         small = [one for one in level if one.rows <= plan.leaf]
         level = []
         enough = _enough(small, plan.most - len(found.keys))
         found.is_whole = found.is_whole and len(enough) == len(small)
-        small = enough
-        for some in _some(small, plan.at_once):
+        for some in _some(enough, plan.at_once):
             if len(found.keys) >= plan.most:
                 found.is_whole = False
                 return
-            _compare(source, gold, some, found)
+            _compare(source, gold, some, plan, found)
             yield found
         enough = _enough(large, plan.most - len(found.keys))
         found.is_whole = found.is_whole and len(enough) == len(large)
-        large = enough
-        for some in _some(large, max(plan.at_once // plan.parts, 1)):
-            cut = [(one, _cut(source, gold, one, _parts(plan, one))) for one in some]
-            # A key that is no key: so many rows of the source have it that no cut makes fewer of them.
+        for some in _some(enough, max(plan.at_once // plan.parts, 1)):
+            cut = []
+            for one in some:
+                cut.append((one, _cut(source, gold, one, _parts(plan, one), found)))
+                yield found
+            # A key that is no key: so many rows of the source have it that no cut makes fewer of them. Or gold has
+            # many that the source could not hold.
             if whole := [one for one, bounds in cut if len(bounds) < MIN_BOUNDS]:
-                _compare(source, gold, whole, found)
+                _compare(source, gold, whole, plan, found)
             stretches = [bounds for _, bounds in cut if len(bounds) >= MIN_BOUNDS]
             if stretches:
-                level += _different(source, gold, stretches, None)
+                level += _different(source, gold, stretches, found, is_first=False)
             yield found
 
 
-def _stretches(gold: Copy, plan: Plan, rows: int) -> Iterator[Bounds]:
+_OTHERWISE: Final = "the source orders its keys otherwise than gold does, so that no range has the same rows of both"
+
+
+def _most_levels(ranges: Sequence[Range]) -> int:
+    """In how many levels ranges are small, however unlike the copies are.
+
+    Each level cuts the copy that has more into two parts at least. The other one may stay whole, and is cut in the next
+    level, so that two of them halve a range; and there are some to spare, for keys that no cut is made at.
+    """
+    return 4 * max((one.rows for one in ranges), default=0).bit_length() + 8
+
+
+def _stretches(source: SourceCopy, gold: Copy, plan: Plan, rows: int) -> Iterator[Bounds]:
     """The whole table in stretches, each of them cut into ranges."""
     whole = Range(None, None, 0, rows)
     per_range = -(-plan.first // plan.parts)
-    cuts: list[Key] = gold.cuts(whole, -(-rows // per_range)) if rows > per_range else []
+    cuts = _shared_cuts(source, gold, whole, -(-rows // per_range)) if rows > per_range else []
     bounds: list[Bound] = [None, *cuts, None]
     for at in range(0, len(bounds) - 1, plan.parts):
         yield tuple(bounds[at : at + plan.parts + 1])
 
 
+def _shared_cuts(source: SourceCopy, gold: Copy, one: Range, parts: int) -> list[Key]:
+    """Gold's cuts of a range, so far as the source can compare its keys with them."""
+    return [key for key in gold.cuts(one, parts) if source.can_hold(key)]
+
+
 def _different(
-    source: Copy, gold: Copy, stretches: Sequence[Bounds], found: Found | None
+    source: SourceCopy,
+    gold: Copy,
+    stretches: Sequence[Bounds],
+    found: Found,
+    *,
+    is_first: bool,
 ) -> list[Range]:
-    """The ranges of these stretches whose digests differ; their rows are counted in ``found``, if there is one."""
-    ranges = []
+    """The ranges of these stretches whose digests differ; at first, all rows are counted."""
+    ranges, read = [], 0
     both = zip(stretches, source.digests(stretches), gold.digests(stretches), strict=True)
     for bounds, theirs, ours in both:
         pairs = zip(bounds, bounds[1:], theirs, ours, strict=False)
         for low, high, of_source, of_gold in pairs:
-            if found is not None:
+            if of_gold.rows < 0:
+                raise Incomparable(_OTHERWISE)
+            read += of_source.rows
+            if is_first:
                 found.in_source += of_source.rows
                 found.in_gold += of_gold.rows
             if of_source != of_gold:
                 ranges.append(Range(low, high, of_source.rows, of_gold.rows))
+    _count(source, read, found)
     return ranges
+
+
+def _count(source: SourceCopy, rows: int, found: Found) -> None:
+    """One question more was asked that was about so many rows."""
+    found.read += rows if source.is_indexed else found.in_source
 
 
 def _enough(ranges: Sequence[Range], keys: int) -> list[Range]:
@@ -173,19 +230,30 @@ def _parts(plan: Plan, one: Range) -> int:
     return max(min(plan.parts, -(-2 * one.rows // plan.leaf)), MIN_BOUNDS - 1)
 
 
-def _cut(source: Copy, gold: Copy, one: Range, parts: int) -> Bounds:
-    larger = source if one.in_source > one.in_gold else gold
-    return (one.low, *larger.cuts(one, parts), one.high)
+def _cut(source: SourceCopy, gold: Copy, one: Range, parts: int, found: Found) -> Bounds:
+    ours = _shared_cuts(source, gold, one, parts) if one.in_source <= one.in_gold else []
+    if ours or not one.in_source:
+        return (one.low, *ours, one.high)
+    _count(source, one.in_source, found)
+    return (one.low, *source.cuts(one, parts), one.high)
 
 
-def _compare(source: Copy, gold: Copy, ranges: Sequence[Range], found: Found) -> None:
+def _compare(
+    source: SourceCopy, gold: Copy, ranges: Sequence[Range], plan: Plan, found: Found
+) -> None:
     # What only one copy has, differs without a look at the other.
     both = [one for one in ranges if one.in_source]
     theirs = source.hashes(both) if both else {}
     ours = gold.hashes(ranges)
+    if both:
+        _count(source, sum(one.in_source for one in both), found)
     found.fetched += len(theirs)
     found.repeated += sum(one.in_source + one.in_gold for one in ranges) - len(theirs) - len(ours)
     found.keys += different_keys(theirs, ours)
+    if len(found.keys) > plan.most:
+        # Each range may have as many as it has rows.
+        del found.keys[plan.most :]
+        found.is_whole = False
 
 
 def different_keys(source: Mapping[Key, int], gold: Mapping[Key, int]) -> list[Key]:

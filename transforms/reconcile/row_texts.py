@@ -42,6 +42,7 @@ class SourceColumn:
     ``kind``: the name of its type, in small letters and without what stands in brackets behind it. ``element``: of an
     array that of its elements' type. ``is_enum``: its type is a list of words. ``is_by_bytes``: whether its texts
     compare by their bytes, as gold's do. ``has_fraction``: whether its values may have digits behind a point.
+    ``charset`` and ``collation``: of MySQL's texts, those of the column.
     """
 
     name: str
@@ -51,6 +52,8 @@ class SourceColumn:
     is_enum: bool = False
     is_by_bytes: bool = True
     has_fraction: bool = True
+    charset: str | None = None
+    collation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

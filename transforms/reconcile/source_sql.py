@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -58,6 +59,9 @@ class SourceDialect(Dialect, Protocol):
 
     def keeps_order(self, column: Compared) -> bool:
         """Whether the column's own order is that of gold, so that an index on it serves."""
+
+    def can_hold(self, column: Compared, text: str) -> bool:
+        """Whether a column of the key could have the value of this text, which is one of gold's."""
 
     def in_order(self, column: Compared) -> str:
         """A column of the key, as its values are put in gold's order."""
@@ -155,6 +159,14 @@ class PostgresSql:
             return column.source.is_by_bytes
         return column.form.name in _IN_ORDER or column.source.kind == "uuid"
 
+    def can_hold(self, column: Compared, text: str) -> bool:
+        """No text has the sign of number 0, a UUID is written in one way, and whole numbers end somewhere."""
+        if column.source.kind == "uuid":
+            return _UUID.fullmatch(text) is not None
+        if column.form.name == "number" and column.source.kind in _WHOLE:
+            return _WHOLE_NUMBER.fullmatch(text) is not None and -_MOST <= int(text) < _MOST
+        return "\x00" not in text
+
     def in_order(self, column: Compared) -> str:
         """The column itself, or its text by bytes."""
         if self.keeps_order(column):
@@ -179,6 +191,10 @@ class PostgresSql:
         return self.literal(column)
 
 
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_WHOLE: Final = ("smallint", "integer", "bigint")
+_WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_MOST: Final = 2**63
 _PLAIN_TEXTS: Final = ("text", "character varying")
 _SENT_OTHERWISE: Final = ("inet", "xml")
 """Of these the cast to text says more than the server sends: ``/32`` behind a host, and how a document was encoded."""
@@ -190,7 +206,7 @@ def _number(name: str, kind: str) -> str:
 
 
 _LITERALS: Final = {
-    **dict.fromkeys(("smallint", "integer", "bigint"), "bigint"),
+    **dict.fromkeys(_WHOLE, "bigint"),
     **{one: one for one in ("numeric", "uuid", "boolean", "date")},
     **{f"timestamp with{one} time zone": f"timestamp with{one} time zone" for one in ("", "out")},
 }
@@ -255,6 +271,10 @@ class MySql:
         """Numbers, times and bytes do; collations of texts never, for they leave blanks at the end out of account."""
         return column.form.name in _IN_ORDER
 
+    def can_hold(self, column: Compared, text: str) -> bool:
+        """A whole number has no fraction; whatever else there is, the server takes and finds nothing."""
+        return column.form.name != "number" or column.source.has_fraction or "." not in text
+
     def in_order(self, column: Compared) -> str:
         """The column itself, or the bytes of its text."""
         return (
@@ -274,7 +294,9 @@ class MySql:
         return self.wanted(column)
 
     def wanted(self, column: Compared) -> str:
-        """The same, and a text as it is."""
+        """The same, and a text in the column's own signs: one that these lack becomes another text."""
+        if column.form.name in ("text", "padded") and column.source.charset:
+            return f"convert(%s USING {column.source.charset}) COLLATE {column.source.collation}"
         match column.form.name:
             case "number":
                 return (

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from assets.reconcile.mysql import MySqlSource
+from assets.reconcile import mysql
+from assets.reconcile.mysql import MySqlSnapshot, MySqlSource
 from assets.reconcile.sql_table import SqlTable
 from assets.source.database import Address, Password
 from tests.services.mariadb import PASSWORD, USER, VERSION_OF_JAR, MariaDb, lacking, new_mariadb
 from transforms.errors import UnreadableSource
+from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.row_texts import Declared, columns_of
 
 pytestmark = pytest.mark.services
@@ -24,6 +26,15 @@ CREATE TABLE item(
 INSERT INTO item VALUES (42, 18446744073709551615, 1.5, '0000');
 CREATE TABLE story(id int PRIMARY KEY, one longtext, two longtext);
 INSERT INTO story VALUES (1, repeat('x', 9000000), repeat('y', 9000000));
+CREATE TABLE old(id varchar(20) CHARACTER SET latin1 COLLATE latin1_german1_ci PRIMARY KEY);
+INSERT INTO old SELECT 'é' UNION SELECT '?' UNION SELECT concat('x', seq) FROM seq_1_to_2000;
+CREATE TABLE loose(id int UNIQUE);
+INSERT INTO loose VALUES (1), (NULL), (NULL);
+CREATE TABLE closed(id int PRIMARY KEY, n int);
+CREATE USER clerk IDENTIFIED BY 'clerk';
+GRANT BINLOG MONITOR ON *.* TO clerk;
+GRANT SELECT ON item TO clerk;
+GRANT SELECT (id) ON closed TO clerk;
 """
 ITEM = {"id": "int", "big": "string", "pay": "decimal(8,2)", "made": "int"}
 STORY = {"id": "int", "one": "string", "two": "string"}
@@ -39,14 +50,22 @@ def odd() -> Iterator[MariaDb]:
         yield server
 
 
+def source(server: MariaDb, user: str = USER, password: str = PASSWORD) -> MySqlSource:
+    address = Address("mysql", "127.0.0.1", server.port, "odd", user, Password(password))
+    return MySqlSource("shop", address)
+
+
+def table_of(snapshot: MySqlSnapshot, name: str, gold: dict[str, str]) -> SqlTable:
+    """A table within a snapshot, compared by its column ``id``."""
+    declared = {column: Declared(kind) for column, kind in gold.items()}
+    return snapshot.table(name, columns_of(declared, ["id"], snapshot.columns_of(name), {}))
+
+
 @contextmanager
 def asked(server: MariaDb, name: str, gold: dict[str, str]) -> Iterator[SqlTable]:
-    """A table within a snapshot, compared by its column ``id``."""
-    address = Address("mysql", "127.0.0.1", server.port, "odd", USER, Password(PASSWORD))
-    with MySqlSource("shop", address).snapshot() as snapshot:
-        declared = {column: Declared(kind) for column, kind in gold.items()}
-        columns = columns_of(declared, ["id"], snapshot.columns_of(name), {})
-        yield snapshot.table(name, columns)
+    """The same, in a snapshot of its own."""
+    with source(server).snapshot() as snapshot:
+        yield table_of(snapshot, name, gold)
 
 
 def test_numbers_have_no_zeros_in_front(odd: MariaDb) -> None:
@@ -61,3 +80,46 @@ def test_a_text_that_the_server_cuts_off_is_an_error(odd: MariaDb) -> None:
         asked(odd, "odd.story", STORY) as table,
     ):
         table.digests([(None, None)])
+
+
+def test_a_key_with_a_sign_that_the_column_lacks_is_no_row_of_it(odd: MariaDb) -> None:
+    with asked(odd, "odd.old", {"id": "string"}) as table:
+        found = table.rows_of([("é",), ("☃",), ("?",), ("x\x00",)])
+        assert [*found] == [("é",), ("?",)]
+        # What is looked up is in the column's own signs, so that its index serves.
+        wanted = table.sql.wanted(table.columns.key[0])
+        table.cursor.execute(f"EXPLAIN SELECT id FROM odd.old WHERE id IN ({wanted})", ["é"])
+        assert table.cursor.fetchone()[5] == "PRIMARY"
+
+
+def test_rows_without_a_key_are_counted_and_in_no_range(odd: MariaDb) -> None:
+    with asked(odd, "odd.loose", {"id": "int"}) as table:
+        assert table.without_key() == 2
+        assert [[one.rows for one in some] for some in table.digests([(None, None)])] == [[1]]
+
+
+def test_a_question_that_is_refused_leaves_the_snapshot_as_it_was(odd: MariaDb) -> None:
+    with source(odd).snapshot() as snapshot:
+        story = table_of(snapshot, "odd.story", STORY)
+        odd.run("INSERT INTO odd.item(id) VALUES (43)")
+        with pytest.raises(Incomparable, match="larger than max_allowed_packet"), snapshot.apart():
+            story.digests([(None, None)])
+        assert [*table_of(snapshot, "odd.item", ITEM).rows_of([("42",), ("43",)])] == [("42",)]
+    with source(odd, "clerk", "clerk").snapshot() as snapshot:
+        closed = table_of(snapshot, "odd.closed", {"id": "int"})
+        assert closed.rows_of([("1",)]) == {}
+        with pytest.raises(Incomparable, match="GRANT SELECT on it"), snapshot.apart():
+            snapshot.cursor.execute("SELECT n FROM odd.closed")
+        assert [*table_of(snapshot, "odd.item", ITEM).rows_of([("42",)])] == [("42",)]
+
+
+def test_a_network_that_is_dead_is_an_error_in_the_end(
+    odd: MariaDb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mysql, "READ_SECONDS", 1)
+    with (
+        pytest.raises(UnreadableSource, match="timed out"),
+        source(odd).snapshot() as snapshot,
+        snapshot.apart(),
+    ):
+        snapshot.cursor.execute("SELECT sleep(30)")

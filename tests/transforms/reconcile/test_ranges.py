@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.change import Key
-from transforms.reconcile.ranges import Bounds, Digest, Found, Plan, Range, differing
+from transforms.reconcile.ranges import Bounds, Digest, Found, Incomparable, Plan, Range, differing
 
 
 @dataclass
@@ -19,7 +20,17 @@ class Held:
     """A copy in a dict: a row is its hash, and a key a number as a text, in the order of numbers."""
 
     rows: dict[int, int]
+    is_indexed: bool = True
+    lacks: frozenset[int] = frozenset()
     questions: list[str] = field(default_factory=list)
+    read: int = 0
+
+    def can_hold(self, key: Key) -> bool:
+        return int(key[0] or 0) not in self.lacks
+
+    def asked(self, keys: int) -> None:
+        """A question was about so many rows, or about all that there are."""
+        self.read += keys if self.is_indexed else len(self.rows)
 
     def between(self, low: Key | None, high: Key | None) -> list[int]:
         return sorted(
@@ -35,20 +46,23 @@ class Held:
         for bounds in stretches:
             numbers = [int(one[0] or 0) for one in bounds if one is not None]
             assert numbers == sorted(set(numbers))
+            assert self.lacks.isdisjoint(numbers)
             keys = [self.between(*ends) for ends in pairwise(bounds)]
             found.append(
                 [Digest(len(some), sum(map(self.rows.__getitem__, some)) % 2**64) for some in keys]
             )
+        self.asked(sum(one.rows for some in found for one in some))
         return found
 
     def hashes(self, ranges: Sequence[Range]) -> dict[Key, int]:
         self.questions.append("hashes")
-        return {
-            (str(key),): self.rows[key] for one in ranges for key in self.between(one.low, one.high)
-        }
+        keys = [key for one in ranges for key in self.between(one.low, one.high)]
+        self.asked(len(keys))
+        return {(str(key),): self.rows[key] for key in keys}
 
     def cuts(self, one: Range, parts: int) -> list[Key]:
         keys = self.between(one.low, one.high)
+        self.asked(len(keys))
         places = {len(keys) * part // parts for part in range(1, parts)} - {0}
         return [(str(keys[at]),) for at in sorted(places)]
 
@@ -81,11 +95,14 @@ def test_what_is_found_is_what_differs(
     both: tuple[dict[int, int], dict[int, int]], plan: Plan
 ) -> None:
     source, gold = both
-    found = all_of(Held(source), Held(gold), plan)
+    theirs = Held(source, lacks=frozenset(gold) - frozenset(source))
+    found = all_of(theirs, Held(gold), plan)
     truth = {key for key in {*source, *gold} if source.get(key) != gold.get(key)}
     assert sorted(found.keys) == sorted((str(key),) for key in truth)
     assert found.is_whole
     assert (found.in_source, found.in_gold) == (len(source), len(gold))
+    # Each row is paid for that was asked for.
+    assert found.read == theirs.read
     # Of each range that is fetched, one row differs at least.
     assert found.fetched <= plan.leaf * len(truth)
 
@@ -99,8 +116,9 @@ def test_no_more_is_looked_for_than_was_asked(
     found = all_of(Held(source), Held(gold), bounded)
     truth = {(str(key),) for key in {*source, *gold} if source.get(key) != gold.get(key)}
     assert truth.issuperset(found.keys)
-    # Where it stopped, it had as many as it was asked for.
-    assert len(found.keys) == len(truth) if found.is_whole else len(found.keys) >= most
+    # Where it stopped, it had as many as it was asked for, and no more.
+    assert len(found.keys) == (len(truth) if found.is_whole else most)
+    assert found.is_whole == (len(truth) <= most)
 
 
 def test_a_large_table_with_one_fault_is_found_by_few_questions() -> None:
@@ -152,10 +170,44 @@ def test_as_many_keys_are_found_as_are_asked_for_however_they_are_spread() -> No
     rows = {key: key for key in range(5_000)}
     stale = {key: -1 if key % 100 == 0 else key for key in rows}
     found = all_of(Held(rows), Held(stale), Plan(first=5_000, parts=32, leaf=16, most=20))
-    assert len(found.keys) >= 20
+    assert len(found.keys) == 20
     assert not found.is_whole
     # What only one copy has is counted on: a few of the ranges will do.
     source = Held(rows)
     found = all_of(source, Held({}), Plan(first=5_000, parts=32, leaf=16, most=40))
-    assert 40 <= len(found.keys) <= 40 + 16 * 32
-    assert found.fetched == len(found.keys)
+    assert len(found.keys) == 40
+    assert found.fetched <= 40 + 16 * 32
+
+
+def test_a_table_that_is_read_whole_by_each_question_has_no_more_keys_than_were_asked_for() -> None:
+    """All of its small ranges are one question, and each row of them may differ."""
+    rows = {key: key for key in range(5_000)}
+    source = Held(rows, is_indexed=False)
+    plan = Plan(first=6_024, parts=1024, leaf=16, most=400, at_once=1_000_000)
+    found = all_of(source, Held(dict.fromkeys(rows, -1)), plan)
+    assert (len(found.keys), found.is_whole) == (400, False)
+    assert source.questions == ["digests", "hashes"]
+    assert found.read == source.read == 10_000
+
+
+def test_copies_that_order_keys_otherwise_are_refused_and_not_cut_for_ever() -> None:
+    class Everywhere(Held):
+        """Whatever is asked about, all of it is there."""
+
+        rows_anywhere = 1000
+
+        def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
+            return [[Digest(self.rows_anywhere, 0)] * (len(bounds) - 1) for bounds in stretches]
+
+        def cuts(self, one: Range, parts: int) -> list[Key]:
+            return [("7",)]
+
+    class Nowhere(Everywhere):
+        rows_anywhere = 0
+
+    class Crossed(Everywhere):
+        rows_anywhere = -1
+
+    for gold in (Nowhere({}), Crossed({})):
+        with pytest.raises(Incomparable, match="orders its keys otherwise"):
+            all_of(Everywhere({}), gold, Plan(most=5))
