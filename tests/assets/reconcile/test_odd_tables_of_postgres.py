@@ -33,6 +33,7 @@ ALTER TABLE shop.policed ENABLE ROW LEVEL SECURITY;
 CREATE TABLE vault.hidden(id int PRIMARY KEY);
 CREATE TABLE shop.parent(id int PRIMARY KEY);
 CREATE TABLE shop.child() INHERITS (shop.parent);
+CREATE TABLE shop."odd.dot"(id int PRIMARY KEY);
 CREATE TABLE shop.loose(id int UNIQUE);
 CREATE TABLE shop.plain(id int PRIMARY KEY, title shop.title, titles shop.title[]);
 CREATE TABLE shop.note(id text PRIMARY KEY);
@@ -79,9 +80,15 @@ tables:
   holiday: {{key: [id], columns: {{id: date}}}}
 """
 
+DOTTED = "odd.dot"
+WITH_ID = {"type": "struct", "fields": [{"field": "id", "type": "int32", "optional": False}]}
+ENVELOPE = {
+    "type": "struct",
+    "fields": [{"field": name, "optional": True, **WITH_ID} for name in ("before", "after")],
+}
 TICKET = "00000000-0000-0000-0000-00000000000"
 ROWS: dict[str, list[dict[str, Any]]] = {
-    **{name: [{"id": 1}] for name in ("closed", "policed", "hidden", "parent", "loose")},
+    **{name: [{"id": 1}] for name in ("closed", "policed", "hidden", "parent", "loose", DOTTED)},
     "plain": [{"id": 1, "title": "one", "titles": ["two"]}],
     "note": [{"id": "a"}],
     "large": [{"id": 1}],
@@ -107,9 +114,15 @@ class OddShop:
             for row in some:
                 source = {"connector": "postgresql", "db": DATABASE, "schema": schema}
                 source |= {"table": table, "lsn": 1, "ts_ms": 1_790_000_000_000}
-                value = {"op": "c", "before": None, "after": row, "source": source}
+                value: dict[str, Any] = {"op": "c", "before": None, "after": row}
+                value["source"] = source
+                key: dict[str, Any] = {"id": row["id"]}
+                if table == DOTTED:
+                    # No feed file could name it: only a stream that describes its tables does.
+                    value = {"schema": ENVELOPE, "payload": value}
+                    key = {"schema": WITH_ID, "payload": key}
                 lines.append({"topic": table, "partition": 0, "offset": len(lines)})
-                lines[-1] |= {"key": {"id": row["id"]}, "value": value}
+                lines[-1] |= {"key": key, "value": value}
         landed = self.folder / "landing" / "2026-11-20"
         landed.mkdir(parents=True, exist_ok=True)
         file = landed / f"{len([*landed.iterdir()])}.jsonl"
@@ -160,6 +173,7 @@ def test_a_table_that_cannot_be_asked_leaves_the_others_compared(
         " the user BYPASSRLS",
         "parent": "shop.child inherits from it: whoever reads it reads those rows, too, which the connector sends"
         " under the name of their own table",
+        DOTTED: "postgres.shop.odd.dot has a dot within a name, so that nothing says which of it is the table's",
     }
     states = {name: one["state"] for name, one in found.items() if name not in reasons}
     assert states == {name: "same" for name in ROWS if name not in reasons} | {"loose": "behind"}
