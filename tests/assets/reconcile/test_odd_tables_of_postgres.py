@@ -108,11 +108,12 @@ class OddShop:
 
     def bring(self, rows: dict[str, list[dict[str, Any]]]) -> None:
         """Rows come to gold."""
-        lines = []
+        lines: list[dict[str, Any]] = []
         for table, some in rows.items():
             schema = "vault" if table == "hidden" else "shop"
             for row in some:
-                source = {"connector": "postgresql", "db": DATABASE, "schema": schema}
+                source: dict[str, Any] = {"connector": "postgresql", "db": DATABASE}
+                source["schema"] = schema
                 source |= {"table": table, "lsn": 1, "ts_ms": 1_790_000_000_000}
                 value: dict[str, Any] = {"op": "c", "before": None, "after": row}
                 value["source"] = source
@@ -121,8 +122,8 @@ class OddShop:
                     # No feed file could name it: only a stream that describes its tables does.
                     value = {"schema": ENVELOPE, "payload": value}
                     key = {"schema": WITH_ID, "payload": key}
-                lines.append({"topic": table, "partition": 0, "offset": len(lines)})
-                lines[-1] |= {"key": key, "value": value}
+                place = {"topic": table, "partition": 0, "offset": len(lines)}
+                lines.append(place | {"key": key, "value": value})
         landed = self.folder / "landing" / "2026-11-20"
         landed.mkdir(parents=True, exist_ok=True)
         file = landed / f"{len([*landed.iterdir()])}.jsonl"
@@ -135,8 +136,8 @@ class OddShop:
     def told(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
         """How the command ends, and what it says of each table; nothing is under way."""
         capsys.readouterr()
-        place = ("--feeds", str(self.folder / "feeds"))
-        place += ("--warehouse", str(self.folder / "warehouse"))
+        place = ["--feeds", str(self.folder / "feeds")]
+        place += ["--warehouse", str(self.folder / "warehouse")]
         code = weir("reconcile", "shop", *words, "--json", "--idle", *place)
         return code, {one["table"]: one for one in json.loads(capsys.readouterr().out)["tables"]}
 
