@@ -64,6 +64,18 @@ def test_make_run_shows_what_came_what_became_of_it_and_what_to_try(first: Done)
     assert "Try next:" in first.out
 
 
+def test_what_the_readme_shows_of_make_run_is_what_it_prints(first: Done, clone: Path) -> None:
+    text = (clone / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"\(shortened\):\n\n```text\n(.*?)```", text, re.DOTALL)
+    printed = [line.strip() for line in first.out.splitlines()]
+    # The README shows `weir` where the program's place is printed.
+    lines = [
+        line.strip().replace("weir query", ".venv/bin/weir query") for line in shown.split("\n")
+    ]
+    assert "Try next:" in lines
+    assert [line for line in lines if line not in printed] == []
+
+
 def test_every_source_of_the_demo_has_rows(first: Done, root: Path) -> None:
     feeds = sorted(file.stem for file in (root / "feeds").glob("*.yaml"))
     assert {load_feed(root / "feeds" / f"{name}.yaml").format for name in feeds} == set(FORMATS)
