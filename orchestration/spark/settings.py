@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from assets.columns.silver import NAMED_AT_ONCE
 from assets.landing.landings import open_landing
 from assets.storage.lake import Lake
 from assets.storage.patience import ATTEMPTS, CONNECT_SECONDS
@@ -123,9 +124,9 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         # copy of 760,000 rows took 3 s.
         "spark.databricks.delta.merge.materializeSource": "none",
         # Silver's files are in the order of their keys: by the statistics of small pages a reader of a few keys passes
-        # over most of them, if he may name each of the keys.
+        # over most of them, if he may name each of the keys. Of a longer list only its least and greatest value count.
         "spark.hadoop.parquet.page.row.count.limit": "2000",
-        "spark.sql.parquet.pushdown.inFilterThreshold": "1000",
+        "spark.sql.parquet.pushdown.inFilterThreshold": str(NAMED_AT_ONCE),
         # A row may hold megabytes: a large record, or many small rows in one value.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
         # The plans are wide (a column function per declared type); printing them is not worth a warning.

@@ -122,7 +122,12 @@ class OfMariaDb(Capture):
         # The server keeps what it still sends, even to a connector that is gone.
         self.mariadb.run("".join(f"KILL {one};" for one in self.mariadb.run(asked).split()))
         newest = self.mariadb.run("SHOW MASTER STATUS;").split()[0]
-        self.mariadb.run(f"PURGE BINARY LOGS TO '{newest}';")
+        ends = time.monotonic() + 60
+        # And while its engine has not kept what they say.
+        while self.mariadb.run("SHOW BINARY LOGS;").split()[0] != newest:
+            assert time.monotonic() < ends, "the server keeps its old files"
+            self.mariadb.run(f"PURGE BINARY LOGS TO '{newest}';")
+            time.sleep(0.2)
 
     def now(self) -> datetime:
         """The server's time, in whole seconds as its log has it."""
