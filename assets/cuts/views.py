@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from assets.cuts.record import Recorded
+from assets.cuts.chosen import chosen, unbroken
+from assets.cuts.record import Recorded, cuts_of
 from assets.cuts.words import ahead_in_words
 from assets.storage.lake import Lake
+from assets.wording import counted
 from transforms.errors import CutRefused
 from transforms.feed.feed import Feed
 
@@ -36,8 +38,28 @@ VIEWS: Final[Mapping[str, Callable[[str, str, int], str]]] = {
 """By the engine's name the statement that makes a table known as it is in a cut."""
 
 
+def at_position(lake: Lake, feed: Feed, asked: str) -> Recorded:
+    """The last recorded cut at or below a position, as it was when a newer one followed it.
+
+    Raises:
+        CutRefused: there is none, or its versions lack what came late.
+    """
+    known = [one for one in cuts_of(lake, feed.name) if one.is_reached]
+    if not known:
+        return Recorded(None, ("no run has come to one",))
+    cut = chosen(feed, known, asked)
+    if cut.late_events and cut is not known[-1]:
+        came = counted(cut.late_events, "event")
+        raise CutRefused(
+            feed.name,
+            f"{came} at or below the cut {cut.text} came after it was recorded, which its versions may lack."
+            f" `weir query --at {cut.text}` has its rows",
+        )
+    return Recorded(cut, cut.held_by)
+
+
 def view_lines(lake: Lake, feed: Feed, found: Recorded, engine: str) -> Iterator[str]:
-    """The statements for all tables of the newest cut, behind a comment that says which that is.
+    """The statements for all tables of a cut, behind a comment that says which that is.
 
     Raises:
         CutRefused: there is no cut, or no version of a table is exactly it.
@@ -45,10 +67,7 @@ def view_lines(lake: Lake, feed: Feed, found: Recorded, engine: str) -> Iterator
     cut = found.cut
     if cut is None or not cut.is_reached:
         raise CutRefused(feed.name, f"no cut is recorded yet: {'; '.join(found.held_by)}")
-    if cut.broken_by is not None:
-        raise CutRefused(
-            feed.name, f"the cut {cut.text} can no longer be asked for: {cut.broken_by}"
-        )
+    unbroken(feed, cut)
     ahead = [one for one in cut.tables if one.keys_ahead != 0]
     if ahead:
         states = ", ".join(f"{feed.name}.{one.name} is {ahead_in_words(one)}" for one in ahead)
@@ -56,7 +75,7 @@ def view_lines(lake: Lake, feed: Feed, found: Recorded, engine: str) -> Iterator
         raise CutRefused(
             feed.name,
             f"no version of some tables is exactly the cut {cut.text}: gold.{states}.{held}"
-            " `weir query --at latest-cut` has its rows",
+            f" `weir query --at {cut.text}` has its rows",
         )
     yield f"-- {feed.name}: all tables as of {cut.text}, recorded at {cut.recorded_at:%Y-%m-%d %H:%M:%S} UTC"
     root = lake.warehouse.rstrip("/")

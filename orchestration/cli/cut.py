@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
 from assets.audit.gone_versions import why_gone
 from assets.cuts import manifest
 from assets.cuts.record import Cut, Recorded, cuts_of, why_none
-from assets.cuts.views import VIEWS, view_lines
+from assets.cuts.views import VIEWS, at_position, view_lines
 from assets.cuts.words import ahead_in_words
 from assets.storage.lake import Lake
 from assets.wording import counted
@@ -28,9 +29,14 @@ from transforms.feed.feed import Feed
     type=click.Choice([*VIEWS]),
     help="Print SQL for that engine instead: a view of each table, at the version that is the cut.",
 )
+@click.option(
+    "--at",
+    metavar="POSITION",
+    help="With --views: the last recorded cut at or below this position, and not the newest.",
+)
 @in_place
 @JSON
-def cut_command(place: Place, feed: str, views: str | None, as_json: bool) -> None:
+def cut_command(place: Place, feed: str, views: str | None, at: str | None, as_json: bool) -> None:
     """Say up to where in the source all gold tables of FEED are whole: its newest cut.
 
     Each run records it. So does this command, where a run did not come to it, or tables were written again since, and
@@ -39,12 +45,15 @@ def cut_command(place: Place, feed: str, views: str | None, as_json: bool) -> No
     """
     if views is not None and as_json:
         raise click.UsageError("--views prints SQL, and --json a document: choose one")
+    if at is not None and views is None:
+        raise click.UsageError("--at is for --views; `weir query --at` asks for rows")
     declared, lake = session.reached_feed(place, feed)
     answer = CommandAnswer(as_json)
     why = why_none(declared)
     found = Recorded(None, (why,)) if why else manifest.published(lake, declared)
     if views is not None:
-        put_lines(_views(lake, declared, found, views))
+        chosen = found if at is None or why else at_position(lake, declared, at)
+        put_lines(_views(lake, declared, chosen, views))
         return
     answer.lines(cut_lines(declared, found))
     older = [one.text for one in cuts_of(lake, declared.name) if one.is_reached]
@@ -59,9 +68,9 @@ def cut_command(place: Place, feed: str, views: str | None, as_json: bool) -> No
 def _views(lake: Lake, feed: Feed, found: Recorded, engine: str) -> list[str]:
     lines = [*view_lines(lake, feed, found, engine)]
     assert found.cut is not None  # there are views of it
-    if (
-        gone := why_gone(lake, feed, found.cut, {one.name for one in found.cut.tables})
-    ) is not None:
+    tables = found.cut.tables
+    named = replace(found.cut, versions={one.path: one.version for one in tables})
+    if (gone := why_gone(lake, feed, named, {one.name for one in tables})) is not None:
         raise CutRefused(feed.name, gone)
     return lines
 

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from assets.audit.gone_versions import why_gone
 from assets.cuts import record, rows
+from assets.cuts.chosen import LATEST, chosen
 from assets.cuts.record import Cut
 from assets.cuts.rows import TableAt
 from assets.gold import tables
@@ -21,11 +22,9 @@ from assets.storage.lake import Lake, Layer
 from orchestration.cli import session
 from orchestration.cli.sql.question import Name, Question, names_in
 from orchestration.cli.sql.values import LeftToSpark
-from transforms.cuts.log_spelling import epoch_of, expected_of, in_words, point_in, point_of
+from transforms.cuts.log_spelling import in_words, point_in, point_of
 from transforms.errors import CutRefused
 from transforms.feed.feed import Feed
-
-LATEST: Final = "latest-cut"
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def past_of(lake: Lake, feeds: Path, question: Question, asked: str) -> Past:
     if not known:
         why = record.why_none(feed) or f"no cut is recorded yet; `weir cut {feed.name}` says why"
         raise CutRefused(feed.name, why)
-    cut = _chosen(feed, known, asked)
+    cut = chosen(feed, known, asked)
     if (gone := why_gone(lake, feed, known[-1], {name[-1] for name in names})) is not None:
         raise CutRefused(feed.name, gone)
     then = rows.lake_at(lake, known[-1])
@@ -121,46 +120,6 @@ def _feed_of(feeds: Path, question: Question, names: set[Name]) -> Feed:
         raise CutRefused(of[0], fault)
     (feed,) = session.choose(feeds, of)
     return feed
-
-
-def _chosen(feed: Feed, known: Sequence[Cut], asked: str) -> Cut:
-    """The cut that answers: the newest, or the last one at or below the position."""
-    newest = known[-1]
-    if asked == LATEST:
-        return _unbroken(feed, newest)
-    point = point_of(newest.log, asked)
-    if point is None:
-        fault = (
-            f"--at {asked}: this is no position of {newest.log.connector}'s log. Expected is"
-            f" {expected_of(newest.log)}; or {LATEST}. The newest cut is {newest.text}"
-        )
-        raise CutRefused(feed.name, fault)
-    # After an epoch was opened, positions begin again: those of the newest one are meant where none is named.
-    named = epoch_of(asked)
-    epoch = newest.log_position[0] if named is None else named
-    mine = [one for one in known if one.log_position[0] == epoch]
-    if not mine:
-        raise CutRefused(feed.name, f"--at {asked}: no cut of epoch {epoch} is recorded")
-    at_or_below = [one for one in mine if point_in(one.log, one.log_position) <= point]
-    if not at_or_below:
-        fault = f"--at {asked}: the oldest cut that is recorded is {mine[0].text}"
-        raise CutRefused(feed.name, fault)
-    if mine[-1] is newest and point > point_in(newest.log, newest.log_position):
-        held = f", held back by: {'; '.join(newest.held_by)}" if newest.held_by else ""
-        fault = (
-            f"--at {asked}: the tables are whole up to {newest.text}{held}. After the next run they may be further;"
-            f" {LATEST} is there now"
-        )
-        raise CutRefused(feed.name, fault)
-    return _unbroken(feed, at_or_below[-1])
-
-
-def _unbroken(feed: Feed, cut: Cut) -> Cut:
-    if cut.broken_by is not None:
-        raise CutRefused(
-            feed.name, f"the cut {cut.text} can no longer be asked for: {cut.broken_by}"
-        )
-    return cut
 
 
 def _compacted(known: Sequence[Cut], cut: Cut, beyond: Sequence[TableAt]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -420,6 +421,51 @@ def test_views_are_of_the_versions_that_are_the_cut(
         in said
     )
     assert "It is held back by: transaction 503" in said
+
+
+def test_views_of_an_older_cut_are_of_its_versions(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topics = Topics()
+    assert weir("cut", "bank", "--views", "spark", "--at", "0/16B3848") == 2
+    assert "no cut is recorded yet" in capfd.readouterr().err
+    cuts = []
+    for one in (OPENED, MOVED, CLOSED):
+        send(topics, one)
+        cuts.append(bring(lake, feed, topics).cut)
+    _, moved, _ = cuts
+    assert moved is not None
+    # A position between two cuts is of the one below.
+    assert weir("cut", "bank", "--views", "spark", "--at", "0/16B3900") == 0
+    first, *statements = capfd.readouterr().out.splitlines()
+    assert first.startswith("-- bank: all tables as of 0/16B3848, recorded at ")
+    assert [one.rpartition(" ")[2] for one in statements] == [
+        f"{one.version};" for one in moved.tables
+    ]
+    assert weir("cut", "bank", "--views", "spark", "--at", "0/1") == 2
+    assert "the oldest cut that is recorded is 0/16B3748" in capfd.readouterr().err
+    assert weir("cut", "bank", "--at", "0/16B3848") == 2
+    assert "--at is for --views" in capfd.readouterr().err
+    shutil.rmtree(f"{lake.warehouse}/gold/bank/savings")
+    assert weir("cut", "bank", "--views", "spark", "--at", "0/16B3848") == 2
+    assert "gold.bank.savings, and the table is gone" in " ".join(capfd.readouterr().err.split())
+
+
+def test_versions_of_an_older_cut_that_lack_what_came_late_are_refused(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    topics = Topics()
+    for one in (OPENED, MOVED):
+        send(topics, one)
+        bring(lake, feed, topics)
+    send(topics, replace(OPENED, writes=(Write("savings", 7, None, 5, 0x16B3720, 0x16B3720),)))
+    assert bring(lake, feed, topics).late == 1
+    assert weir("cut", "bank", "--views", "spark", "--at", "0/16B3748") == 2
+    said = " ".join(capfd.readouterr().err.split())
+    assert "1 event at or below the cut 0/16B3748 came after it was recorded" in said
+    # The newest is recorded again with it.
+    assert weir("cut", "bank", "--views", "spark", "--at", "latest-cut") == 0
+    assert capfd.readouterr().out.startswith("-- bank: all tables as of 0/16B3848")
 
 
 @pytest.mark.parametrize(
