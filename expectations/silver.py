@@ -128,7 +128,9 @@ NO_ERASED_KEY_LANDS_AGAIN = Rule(
     "warning",
     "No event of an erased key is in bronze: what `weir erase` has taken out has not landed again.",
     "It reaches neither silver nor gold. `weir erase <feed> --again` takes it out of bronze, too; remove it from the"
-    " landing, and from whatever writes there. If the key is to come back: `weir erase <feed> TABLE KEY --lift`.",
+    " landing, and from whatever writes there. Where it was a late change of the erased key into another, the other"
+    " key's row may lack what that change said: `weir reconcile <feed>` names it. If the key is to come back:"
+    " `weir erase <feed> TABLE KEY --lift`.",
 )
 IS_FRESH = Rule(
     "is_fresh",

@@ -60,7 +60,7 @@ def erase(
 
     bronze = lake.in_process_table(Layer.BRONZE, feed.name)
     plan = planned()
-    if not plan.records and not what.in_advance:
+    if plan.is_empty and not what.in_advance:
         return _found_before(lake, feed, what, plan, told)
     if not told.is_wanted(plan):
         return Progress(plan, {}, None)
@@ -110,8 +110,8 @@ def erase_again(lake: Lake, feed: Feed, signed: Signed, told: Told = NOBODY) -> 
     if not feed.decisions.erasures:
         return None
     found, done = search.landed_again(lake, feed), None
-    if found.records:
-        plan = record.planned_again(feed, found.records, signed)
+    plan = record.planned_again(feed, found, signed)
+    if not plan.is_empty:
         done = _carried_out(lake, feed, plan, lambda: _begun(lake, feed, plan), told)
     search.refuse_shared(feed, found.shared)
     return done

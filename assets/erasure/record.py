@@ -5,7 +5,7 @@ Who comes after a crash goes on from there. No key stands in it, nor an id of an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assets.erasure.search import Found, FoundRecord, KeyToErase
+from assets.erasure.search import Found, FoundRecord, KeyToErase, LandedAgain
 from assets.storage.lake import Lake, Layer
-from transforms.feed.decisions import SourceLocation
+from transforms.feed.decisions import Replacement, SourceLocation
 from transforms.feed.erasures import Erasure, hashed_event, hashed_key
 from transforms.feed.feed import Feed
 
@@ -43,7 +43,8 @@ class Plan:
     ``table``: the gold table; empty where records are taken out that landed again. ``erasures``: the decisions that it
     records, one for each key. ``records``: those of bronze that go. ``events``: the hashes of what
     compaction keeps of their events' ids.
-    ``left``: how many unreadable records hold the key's text and stay.
+    ``left``: how many unreadable records hold the key's text and stay. ``payloads``: repaired payloads that go though
+    their records stay, for later repairs took their place: of which record, and when they were given.
     """
 
     id: str
@@ -55,11 +56,17 @@ class Plan:
     records: tuple[PlannedRecord, ...]
     events: tuple[str, ...]
     left: int = 0
+    payloads: tuple[tuple[SourceLocation, datetime], ...] = ()
 
     @property
     def hashes(self) -> frozenset[str]:
         """The hashes of its keys."""
         return frozenset(one.key_hash for one in self.erasures)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found that would go."""
+        return not self.records and not self.payloads
 
     @property
     def windows(self) -> list[str]:
@@ -107,18 +114,23 @@ def planned(feed: Feed, what: KeyToErase, found: Found, signed: tuple[str, str])
         for key in sorted(found.keys, key=str)
     )
     also = found.unreadable if what.unreadable else ()
-    plan = _of_records(feed, [*found.records, *also], signed, at)
+    plan = _of_records(feed, [*found.records, *also], found.payloads, signed, at)
     left = 0 if what.unreadable else len(found.unreadable)
     return _with_id(replace(plan, table=what.name, erasures=erasures, left=left))
 
 
-def planned_again(feed: Feed, found: Sequence[FoundRecord], signed: tuple[str, str]) -> Plan:
+def planned_again(feed: Feed, found: LandedAgain, signed: tuple[str, str]) -> Plan:
     """The plan to take records out of bronze that landed again."""
-    return _with_id(_of_records(feed, found, signed, datetime.now(UTC)))
+    at = datetime.now(UTC)
+    return _with_id(_of_records(feed, found.records, found.payloads, signed, at))
 
 
 def _of_records(
-    feed: Feed, found: Iterable[FoundRecord], signed: tuple[str, str], at: datetime
+    feed: Feed,
+    found: Iterable[FoundRecord],
+    payloads: Iterable[Replacement],
+    signed: tuple[str, str],
+    at: datetime,
 ) -> Plan:
     assert feed.erasure_key is not None
     records, events = [], set[str]()
@@ -129,7 +141,12 @@ def _of_records(
             hashed_event(feed.erasure_key, own[:KEPT_OF_IDS]) for own in one.judged.event_ids
         }
     by, reason = signed
-    return Plan("", "", by, reason, at, (), tuple(records), tuple(sorted(events)))
+    return Plan(
+        *("", "", by, reason, at, ()),
+        records=tuple(records),
+        events=tuple(sorted(events)),
+        payloads=tuple((one.source_location, one.at) for one in payloads),
+    )
 
 
 def _with_id(plan: Plan) -> Plan:

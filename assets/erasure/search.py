@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from assets.storage.lake import Lake, Layer
 from assets.wording import counted
 from transforms.change import Key
 from transforms.errors import ErasureRefused, SharedRecordsStay
-from transforms.feed.decisions import SourceLocation
+from transforms.feed.decisions import Replacement, SourceLocation
 from transforms.feed.erasures import Position, hashed_key
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -32,6 +32,7 @@ from transforms.silver.erasing import (
     FindRecords,
     Judged,
     Wanted,
+    holds,
     judged,
     linked_keys,
 )
@@ -52,14 +53,16 @@ class Found:
     """What bronze holds of a key.
 
     ``keys``: the key, and those that key changes link with it. ``records``: those that hold an event of one of them.
-    ``unreadable``: those that nobody can read and that hold the key's text. ``reached``: the newest position of each
-    stream of the table.
+    ``unreadable``: those that nobody can read and that hold the key's text. ``reached``: the newest position that each
+    stream of the table ever had. ``payloads``: repaired payloads that hold an event of one of the keys, or their text,
+    and of which later ones took the place.
     """
 
     keys: frozenset[Key]
     records: Sequence[FoundRecord]
     unreadable: Sequence[FoundRecord]
     reached: Mapping[str, Position]
+    payloads: Sequence[Replacement] = ()
 
 
 def refuse_format(feed: Feed) -> None:
@@ -126,11 +129,6 @@ def found_in_bronze(lake: Lake, feed: Feed, what: KeyToErase) -> Found:
             )
         keys = more
     _refuse_waiting(feed, table, sum(row["what"] == WAITS for row in rows))
-    reached: dict[str, Position] = {}
-    for row in rows:
-        if row["what"] == REACHED:
-            position = tuple(row["log_position"])
-            reached[row["stream"]] = max(position, reached.get(row["stream"], position))
     records = _judged(lake, wanted, searched, OF_KEY)
     mine = {one.source_location for one in records}
     unreadable = [
@@ -140,20 +138,33 @@ def found_in_bronze(lake: Lake, feed: Feed, what: KeyToErase) -> Found:
     ]
     if what.unreadable:
         _refuse_with_rows(feed, [one for one in rows if one["what"] == UNREADABLE], mine)
-    return Found(frozenset(keys), records, unreadable, reached)
+    reached, payloads = _reached(feed, table, rows), _superseded(lake, wanted, searched)
+    return Found(frozenset(keys), records, unreadable, reached, payloads)
+
+
+def _reached(feed: Feed, table: str, rows: Iterable[dict[str, Any]]) -> Mapping[str, Position]:
+    """The newest position of each stream of a table: of what bronze holds, and of what was erased from it before."""
+    ends = [(row["stream"], tuple(row["log_position"])) for row in rows if row["what"] == REACHED]
+    for one in feed.decisions.erasures:
+        ends += one.reached if one.table == table else ()
+    found: dict[str, Position] = {}
+    for stream, position in ends:
+        found[stream] = max(position, found.get(stream, position))
+    return found
 
 
 def _refuse_with_rows(
     feed: Feed, unreadable: Iterable[dict[str, Any]], mine: Collection[SourceLocation]
 ) -> None:
-    """Raise where only a header of a record cannot be read, so that the record is a change of another key, too."""
+    """Raise where a record that hides the text is a change of another key: in a header, or before its repair."""
     for row in unreadable:
         if row["key"] is not None and source_location_of(row) not in mine:
             key = ", ".join(map(str, row["key"]))
             raise ErasureRefused(
                 feed.name,
                 f"{row['object']}, line {row['line']}, is a change of {row['table']} {key}, and a header of it that"
-                " nobody can read holds the text of this key, from or to which the source may have changed it",
+                " nobody can read, or what it was before its repair, holds the text of this key, from or to which the"
+                " source may have changed it",
                 f"If {key} is the same person, erase it first; if not, leave out `--unreadable`.",
             )
 
@@ -173,20 +184,24 @@ def _refuse_waiting(feed: Feed, table: str, count: int) -> None:
 class LandedAgain:
     """The records of bronze that erasures of the feed reach: they landed (again) after these.
 
-    ``records``: those that can go. ``shared``: those that hold other rows, too, and stay.
+    ``records``: those that can go. ``shared``: those that hold other rows, too, and stay. ``payloads``: as in
+    ``Found``.
     """
 
     records: Sequence[FoundRecord]
     shared: Sequence[SourceLocation]
+    payloads: Sequence[Replacement]
 
 
 def landed_again(lake: Lake, feed: Feed) -> LandedAgain:
     """What bronze got of erased keys."""
     wanted = Wanted()
-    found = _judged(lake, wanted, _searched(lake, feed, wanted), OF_KEY)
+    searched = _searched(lake, feed, wanted)
+    found = _judged(lake, wanted, searched, OF_KEY)
     return LandedAgain(
         [one for one in found if not one.judged.others],
         [one.source_location for one in found if one.judged.others],
+        _superseded(lake, wanted, searched),
     )
 
 
@@ -233,33 +248,50 @@ def _judged(lake: Lake, wanted: Wanted, searched: _Searched, what: str) -> list[
         source_location_of(row): str(row["window"]) for row in searched.rows if row["what"] == what
     }
     records: list[FoundRecord] = []
-    if not asked:
-        return records
-    windows = {"window": {*asked.values()}}
-    for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(None, windows):
-        for batch in _each_of(rows, asked.keys()):
-            one = judged(feed, FORMATS[feed.format], wanted, searched.surveyed, batch)
-            place = source_location_of(batch.select(_PLACE).to_pylist()[0])
-            if one.others and wanted.table is not None:
-                others = [
-                    f"rows of {name}" if name else "what it says itself" for name in one.others
-                ]
-                raise ErasureRefused(
-                    feed.name,
-                    f"{place[0]}, line {place[2]}, is one record that holds more than rows of this key (also"
-                    f" {', '.join(others)}), and Weir takes records out of bronze whole",
-                    "Erase the person in the source, let a new export land, and make a new warehouse of it.",
-                )
-            records.append(FoundRecord(asked[place], place, one))
+    for place, batch in _each_of(lake, feed, asked):
+        one = judged(feed, FORMATS[feed.format], wanted, searched.surveyed, batch)
+        if one.others and wanted.table is not None:
+            others = [f"rows of {name}" if name else "what it says itself" for name in one.others]
+            raise ErasureRefused(
+                feed.name,
+                f"{place[0]}, line {place[2]}, is one record that holds more than rows of this key (also"
+                f" {', '.join(others)}), and Weir takes records out of bronze whole",
+                "Erase the person in the source, let a new export land, and make a new warehouse of it.",
+            )
+        records.append(FoundRecord(asked[place], place, one))
     return records
+
+
+def _superseded(lake: Lake, wanted: Wanted, searched: _Searched) -> list[Replacement]:
+    """The repaired payloads that are meant and of which later ones took the place, so that no record is read so."""
+    feed, found = searched.feed, list[Replacement]()
+    given = feed.decisions.superseded()
+    asked = {one.source_location: one.window for one in given}
+    for place, batch in _each_of(lake, feed, asked):
+        for one in given:
+            if one.source_location == place:
+                by_it = replace(feed.decisions, replacements=(one,))
+                as_it_was = replace(feed, decisions=by_it)
+                find = FindRecords(as_it_was, FORMATS[feed.format], wanted, searched.surveyed)
+                rows = [row for some in find([batch]) for row in some.to_pylist()]
+                if holds(one.payload, wanted) or any(row["what"] == OF_KEY for row in rows):
+                    found.append(one)
+    return found
 
 
 _PLACE = ["object", "generation", "line", "byte_offset"]
 
 
-def _each_of(rows: pa.Table, asked: Collection[SourceLocation]) -> Iterable[pa.RecordBatch]:
-    """Each of these records of bronze as a batch of its own."""
-    some = maybe_among(rows, asked)
-    for at, row in enumerate(some.select(_PLACE).to_pylist()):
-        if source_location_of(row) in asked:
-            yield from some.slice(at, 1).combine_chunks().to_batches()
+def _each_of(
+    lake: Lake, feed: Feed, asked: Mapping[SourceLocation, str]
+) -> Iterator[tuple[SourceLocation, pa.RecordBatch]]:
+    """Each of these records of bronze, given with their windows, as a batch of its own."""
+    if not asked:
+        return
+    windows = {"window": {*asked.values()}}
+    for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(None, windows):
+        some = maybe_among(rows, asked)
+        for at, row in enumerate(some.select(_PLACE).to_pylist()):
+            if (place := source_location_of(row)) in asked:
+                for batch in some.slice(at, 1).combine_chunks().to_batches():
+                    yield place, batch

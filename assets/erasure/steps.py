@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -288,12 +289,15 @@ class _Work:
 
     def _are_decisions(self, rows: pa.Table, mine: Collection[SourceLocation]) -> pa.Array:
         """Decisions that hold payloads of erased records, or keys of the table as samples."""
-        found = []
+        found, superseded = [], {*self.plan.payloads}
         for kind, meaning in zip(
             rows["kind"].to_pylist(), rows["meaning"].to_pylist(), strict=True
         ):
             said = json.loads(meaning)
-            is_payload = kind == "replacement" and tuple(said["source_location"]) in mine
+            place = tuple(said.get("source_location", ()))
+            is_payload = kind == "replacement" and (
+                place in mine or (place, datetime.fromisoformat(said["at"])) in superseded
+            )
             is_sample = kind == "hold" and said["table"] == self.plan.table and bool(said["keys"])
             found.append(is_payload or is_sample)
         return pa.array(found, pa.bool_())

@@ -205,6 +205,10 @@ def plan_lines(feed: Feed, plan: Plan) -> list[str]:
         f" {counted(len(plan.windows), 'window')}, and all that was made of them,"
         f" by {counted(len(plan.erasures), 'key')}"
     ]
+    if plan.payloads:
+        lines.append(
+            f"  {counted(len(plan.payloads), 'repaired payload')} of records that were repaired once more since"
+        )
     if plan.left:
         lines.append(
             f"  {counted(plan.left, 'record')} that cannot be read hold the text of the key too, and stay:"

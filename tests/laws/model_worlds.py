@@ -19,6 +19,7 @@ from assets.maintenance import compaction
 from assets.maintenance.plan import CompactionPlan
 from assets.storage.lake import Lake, Layer
 from tests.laws.drawn import model_histories
+from tests.laws.oracle.erased import Erasure, linked, reached_by
 from tests.laws.oracle.event import Event, Key, LogPosition, event_id
 from tests.laws.oracle.event import Table as Shape
 from tests.laws.oracle.oracle import current, visible
@@ -98,9 +99,16 @@ class World:
         return found
 
     def expected(
-        self, table: str, windows: list[str], compacted: Compacted | None = None
+        self,
+        table: str,
+        windows: list[str],
+        compacted: Compacted | None = None,
+        left_out: Collection[tuple[str, Key]] = (),
     ) -> Outcome:
-        """What the oracle makes of what these windows brought, case by case, but for what came too late."""
+        """What the oracle makes of what these windows brought, case by case, but for what came too late.
+
+        ``left_out``: changes that never happened, each by its event and its key.
+        """
         keeps_deleted = self.feed.tables[table].marks_deletes
         shape = replace(model_histories.TABLES[table], keeps_deleted=keeps_deleted)
         by_case: dict[str, dict[str, list[Event]]] = defaultdict(lambda: {w: [] for w in WINDOWS})
@@ -114,7 +122,8 @@ class World:
         tombstones: dict[Key, tuple[object, ...]] = {}
         for delivered in by_case.values():
             counting = visible(delivered, windows)
-            state = current([event for event in counting if event.table == table], shape)
+            mine = [event for event in counting if event.table == table]
+            state = current(mine, shape, left_out)
             for found_rows, is_deleted in ((state.rows, False), (state.deleted, True)):
                 for key, row in found_rows.items():
                     values = tuple(row.values[column] for column in shape.columns)
@@ -126,6 +135,20 @@ class World:
                 if compacted is None or last not in compacted.known:
                     tombstones[key] = (list(log_position), last)
         return rows, tombstones
+
+    def linked(self, table: str, windows: Iterable[str], keys: Collection[Key]) -> set[Key]:
+        """The keys, and all that key changes of these windows lead to from these, or to these."""
+        by_then = [event for window in windows for event in self.delivered[table][window]]
+        return linked(keys, by_then, model_histories.TABLES[table])
+
+    def erased(
+        self, table: str, windows: Iterable[str], keys: Collection[Key]
+    ) -> set[tuple[str, Key]]:
+        """The changes that never happened, once these windows have come and then these keys are erased."""
+        shape, of = model_histories.TABLES[table], self.delivered[table]
+        by_then = [event for window in windows for event in of[window]]
+        erasure = Erasure(linked(keys, by_then, shape), reached_by(by_then))
+        return erasure.left_out([event for some in of.values() for event in some], shape)
 
 
 def case_of(event: Event) -> str:

@@ -164,6 +164,11 @@ class Decisions:
             one.source_location: one for one in sorted(self.replacements, key=lambda one: one.at)
         }
 
+    def superseded(self) -> list[Replacement]:
+        """Those of which a later one for the same record took the place: nothing is made of them any more."""
+        counting = self.replaced()
+        return [one for one in self.replacements if counting[one.source_location] != one]
+
     def altering(self) -> tuple[Replacement, ...]:
         """Those of ``replaced`` that may change what events did that counted before."""
         return tuple(one for one in self.replaced().values() if one.alters)

@@ -89,6 +89,7 @@ class ErasedKeys:
         """Whether a row is of an erased key, and no newer than its erasure.
 
         ``keys``: its own, and the one that it comes from where a key change moved it: its values are that one's.
+        ``log_position``: as much of it as all deliveries of the event have.
         """
         of_table = self._of_table.get(table or "")
         if of_table is None:
@@ -125,7 +126,7 @@ class _Bound:
         end = self.reached.get(stream or "")
         if end is None or log_position is None or None in log_position:
             return event_at is None or event_at <= self.at
-        return tuple(log_position) <= end
+        return tuple(log_position) <= end[: len(log_position)]
 
 
 def _micros(moment: datetime) -> int:

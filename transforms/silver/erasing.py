@@ -64,6 +64,16 @@ class Wanted:
     hashes: frozenset[str] = frozenset()
     texts: tuple[str, ...] = ()
 
+    @property
+    def sought(self) -> list[str]:
+        """Those of the texts that are long enough to be searched for."""
+        return [one for one in self.texts if len(one) >= LEAST_TEXT]
+
+
+def holds(payload: bytes | None, wanted: Wanted) -> bool:
+    """Whether a payload holds the text of each part of the key that is long enough."""
+    return _holds(payload, wanted.sought)
+
 
 @dataclass(frozen=True, slots=True)
 class FindRecords:
@@ -78,7 +88,7 @@ class FindRecords:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``FOUND`` from batches of bronze."""
         judge, table = Judge(self.feed, self.wanted), self.wanted.table
-        texts = [one for one in self.wanted.texts if len(one) >= LEAST_TEXT]
+        texts = self.wanted.sought
         reached: dict[str, Position] = {}
         holding = set[tuple[object, ...]]()
         decode = DecodeRows(self.feed, self.format, self.surveyed, names_notes=True)
@@ -95,9 +105,7 @@ class FindRecords:
                     found.append(_found(LINK, row))
                 elif table is not None and row.table == table and _waits(row):
                     found.append(_found(WAITS, row))
-                elif self._names_no_key(row) and (
-                    _place_of(row) in holding or _holds(row.payload, texts)
-                ):
+                elif self._is_hidden(row, holding, texts):
                     found.append(_found(UNREADABLE, row))
             if found:
                 yield pa.RecordBatch.from_pylist(found, FOUND)
@@ -106,6 +114,18 @@ class FindRecords:
             for stream, position in reached.items()
         ]
         yield pa.RecordBatch.from_pylist([*links.taken(), *ends], FOUND)
+
+    def _is_hidden(
+        self, row: Row, holding: Collection[tuple[object, ...]], texts: Sequence[str]
+    ) -> bool:
+        """Whether the key's text stands where nobody can read whose it is.
+
+        That is so in a row that may be of any key, and in what a record was before it was repaired to another key's.
+        """
+        place = _place_of(row)
+        if self._names_no_key(row):
+            return place in holding or _holds(row.payload, texts)
+        return place in holding and place in self.feed.decisions.replaced()
 
     def _names_no_key(self, row: Row) -> bool:
         """Whether a row may be of any key: nobody can read it, or it is a note, as a tombstone of Kafka is."""

@@ -86,7 +86,9 @@ _COMMIT_ROWS: Final = 5_000
 class DecodeRows:
     """Bronze records to rows: decoded by the format, and conformed to the feed's declarations.
 
-    ``names_notes``: whether notes that hold a row's key say it; else those of erased keys alone do.
+    An insert whose record says beside its values that it is the second half of an erased key's change has that key in
+    ``moved_from``, and comes no further. ``names_notes``: whether notes that hold a row's key say it; else those of
+    erased keys alone do.
     """
 
     feed: Feed
@@ -100,7 +102,7 @@ class DecodeRows:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
         feed, source = self.feed, self.format
-        name = self._namer()
+        beside = _Beside.of(self)
         conform = Conformer(
             feed,
             describes_tables=source.describes_tables,
@@ -113,30 +115,59 @@ class DecodeRows:
             erased: list[BronzeRecord] = []
             for records in bounded(feed, batches, erased):
                 collected = snapshots.Collected()
+                many, alone = (records, []) if beside is None else beside.parted(records)
                 with naming_record(reading_of(feed, records[0])):
-                    made, rest = shaped(records, collected)
+                    made, rest = shaped(many, collected)
                 yield from made
-                rows = _rows(feed, rest, conform, collected, name)
+                rest += [(one, decode(one)) for one in alone]
+                rows = _rows(
+                    feed, rest, conform, collected, None if beside is None else beside.name
+                )
                 rows += collected.rows(records[0])
                 with naming_record(reading_of(feed, records[0])):
                     yield from row_batches(rows, self.shards)
             yield from row_batches(_rows_of_erased(erased), self.shards)
 
-    def _namer(self) -> Callable[[BronzeRecord, Sequence[Row]], None] | None:
-        """What has the notes of a record say the key that they hold; None where nobody asks for it."""
-        feed, erased = self.feed, None
-        if not self.names_notes and feed.erasure_key is not None:
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Has rows say the keys that stand beside their values: ``erased`` are those that are erased, if any is."""
+
+    keys: KeysBeside
+    erased: ErasedKeys | None
+    names_notes: bool
+
+    @classmethod
+    def of(cls, stage: DecodeRows) -> _Beside | None:
+        """None where nobody asks for such keys, or records hold none."""
+        feed, erased = stage.feed, None
+        if feed.erasure_key is not None:
             erased = erased_keys(feed.name, feed.decisions.erasures, feed.erasure_key)
-        beside = KeysBeside.of(feed, self.format) if self.names_notes or erased else None
-        if beside is None:
-            return None
+        is_asked = stage.names_notes or erased is not None
+        keys = KeysBeside.of(feed, stage.format) if is_asked else None
+        return None if keys is None else cls(keys, erased, stage.names_notes)
 
-        def name(record: BronzeRecord, rows: Sequence[Row]) -> None:
-            for row in rows:
-                if row.effect == "note" and row.fault is None and row.key is None:
-                    beside.name(row, record, erased)
+    def parted(self, records: list[BronzeRecord]) -> tuple[list[BronzeRecord], list[BronzeRecord]]:
+        """The records, without those that have to be looked at one by one; and these."""
+        if self.erased is None:
+            return records, []
+        found = [self.keys.may_link(one) for one in records]
+        if not any(found):
+            return records, []
+        parts = list[BronzeRecord](), list[BronzeRecord]()
+        for one, is_alone in zip(records, found, strict=True):
+            parts[is_alone].append(one)
+        return parts
 
-        return name
+    def name(self, record: BronzeRecord, rows: Sequence[Row]) -> None:
+        """Have notes say the key that they hold, and inserts the erased key that they come from."""
+        for row in rows:
+            if row.fault is not None:
+                continue
+            if row.effect == "note" and row.key is None:
+                self.keys.name(row, record, None if self.names_notes else self.erased)
+            elif self.erased is not None and row.key is not None and row.moved_from is None:
+                self.keys.trace(row, record, self.erased)
 
 
 class SourceLocation(NamedTuple):

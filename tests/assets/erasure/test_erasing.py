@@ -17,6 +17,9 @@ from assets.erasure import record
 from assets.erasure.erase import erase, erase_again, finish_interrupted
 from assets.erasure.search import KeyToErase
 from assets.maintenance import compaction
+from assets.maintenance import repair as repairing
+from assets.maintenance.repair import Repaired
+from assets.quarantine.records import quarantine_of
 from assets.storage.in_process_table import InProcessTable
 from assets.storage.lake import Lake, Layer
 from orchestration.cli import rebuild, verify
@@ -249,6 +252,44 @@ def test_the_same_erasure_once_more_takes_nothing_back(lake: Lake, folder: Path)
     assert layers_with(Path(lake.warehouse), PLANTED).keys() == {"bronze"}
 
 
+def test_how_far_a_stream_had_come_is_known_once_its_newest_change_is_erased(
+    lake: Lake, folder: Path
+) -> None:
+    feed = a_feed(folder)
+    rows = (person("I", 10, KEY, NAME), person("I", 20, "pk-1", "Ada"))
+    lay(folder, "2025-11-20/03/a.json", drop(*rows))
+    bring(lake, feed)
+    for key in ("pk-1", KEY):
+        erase(lake, feed, KeyToErase(PEOPLE, "people", (key,)), ("ann", "both asked for it"))
+    lay(folder, "2025-11-20/04/late.json", drop(person("U", 15, KEY, NAME, OLDER)))
+    assert violations(lake, feed) == {"no_erased_key_lands_again": 1}
+    assert names_of(lake, feed) == {}
+
+
+def test_the_newest_change_of_a_log_does_not_come_back_with_another_offset(
+    lake: Lake, folder: Path
+) -> None:
+    feed = debezium(folder)
+
+    def inserted(offset: int, at: int, key: str, name: str) -> str:
+        said = envelope("c", 0, key, name)
+        log = {"connector": "mysql", "db": "zoo", "file": "binlog.000003", "pos": at, "row": 0}
+        source = {**log, "table": "people", "snapshot": "false"}
+        return message(offset, {"id": key}, {**said, "source": source})
+
+    lay(folder, "2025-11-20/03/a.json", drop(inserted(7, 500, KEY, NAME)))
+    bring(lake, feed)
+    erased(lake, feed)
+    # Of a topic that was made again.
+    records = (inserted(3007, 500, KEY, NAME), inserted(3008, 501, "pk-1", "Ada"))
+    lay(folder, "2025-11-20/04/again.json", drop(*records))
+    assert violations(lake, feed)["no_erased_key_lands_again"] == 1
+    assert names_of(lake, feed) == {"pk-1": "Ada"}
+    lay(folder, "2025-11-20/05/new.json", drop(inserted(3009, 502, KEY, "Newname")))
+    violations(lake, feed)
+    assert names_of(lake, feed) == {"pk-1": "Ada", KEY: "Newname"}
+
+
 def test_an_erasure_that_is_lifted_lets_old_events_through(lake: Lake, folder: Path) -> None:
     feed = a_feed(folder)
     lay_all(folder)
@@ -314,22 +355,31 @@ def test_an_erasure_that_dies_at_every_step_ends_as_any_other(
     assert (rows["bronze.zoo"], rows["silver.zoo"], rows["gold.zoo.people"]) == (5, 4, 1)
 
 
-def test_two_that_finish_the_same_erasure_do_its_steps_once(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    feed = a_feed(folder)
-    lay_all(folder)
-    brought(lake, feed)
+@pytest.fixture
+def begin_and_die(monkeypatch: pytest.MonkeyPatch) -> Callable[[Lake, Feed], None]:
+    """Begins her erasure, and dies once it is planned."""
     noted = record.note
 
     def dies(lake: Lake, feed: Feed, erasure: str, step: str, meaning: object) -> None:
         noted(lake, feed, erasure, step, meaning)
         raise Stopped(step)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(record, "note", dies)
-        with pytest.raises(Stopped, match="planned"):
-            erased(lake, feed)
+    def begin(lake: Lake, feed: Feed) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(record, "note", dies)
+            with pytest.raises(Stopped, match="planned"):
+                erased(lake, feed)
+
+    return begin
+
+
+def test_two_that_finish_the_same_erasure_do_its_steps_once(
+    lake: Lake, folder: Path, begin_and_die: Callable[[Lake, Feed], None]
+) -> None:
+    feed = a_feed(folder)
+    lay_all(folder)
+    brought(lake, feed)
+    begin_and_die(lake, feed)
     said: list[str] = []
 
     def meanwhile(text: str) -> None:
@@ -509,6 +559,37 @@ def test_kafkas_tombstones_of_the_key_go_with_it_and_are_told_of_when_they_land_
         assert layers_with(Path(lake.warehouse), PLANTED) == {}
 
 
+def test_a_tombstone_is_of_an_erased_key_however_late_it_comes(lake: Lake, folder: Path) -> None:
+    feed = debezium(folder)
+    lay(
+        folder, "2025-11-20/03/a.json", drop(message(1, {"id": KEY}, envelope("c", 101, KEY, NAME)))
+    )
+    bring(lake, feed)
+    erased(lake, feed)
+    # She registers again, and is deleted again: the row is new, and nobody can tell that the tombstone behind it is.
+    born = message(9003, {"id": KEY}, envelope("c", 102, KEY, "Newname"))
+    lay(folder, "2025-11-20/04/b.json", drop(born))
+    assert violations(lake, feed) == {}
+    assert names_of(lake, feed) == {KEY: "Newname"}
+    deleted = message(9004, {"id": KEY}, envelope("d", 103, KEY, "Newname"))
+    lay(folder, "2025-11-20/05/c.json", drop(deleted, message(9005, {"id": KEY}, None)))
+    assert violations(lake, feed) == {"no_erased_key_lands_again": 1}
+    assert names_of(lake, feed) == {}
+
+
+def test_a_tombstone_does_not_say_how_far_its_table_had_come(lake: Lake, folder: Path) -> None:
+    feed = debezium(folder)
+    lay(folder, "2025-11-20/03/a.json", drop(message(7, {"id": KEY}, None)))
+    bring(lake, feed)
+    assert erased(lake, feed).plan.erasures[0].reached == ()
+    # No change of the table had come, and so its time counts.
+    said = envelope("c", 101, KEY, NAME)
+    late = message(1, {"id": KEY}, said | {"ts_ms": 1_763_600_000_000})
+    lay(folder, "2025-11-20/04/late.json", drop(late))
+    assert violations(lake, feed) == {"no_erased_key_lands_again": 1}
+    assert names_of(lake, feed) == {}
+
+
 def test_a_tombstone_whose_key_nobody_can_read_goes_if_it_is_wanted(
     lake: Lake, folder: Path
 ) -> None:
@@ -567,6 +648,50 @@ def test_keys_that_debezium_says_were_changed_go_together_or_not_at_all(
     assert layers_with(Path(lake.warehouse), (*PLANTED, OTHER)) == {}
 
 
+def of_key_change(offset: int, lsn: int, old: str, new: str) -> list[str]:
+    """What Debezium says of a key change: a delete, and an insert that names the old key in a header."""
+    inserted = json.loads(message(offset + 1, {"id": new}, envelope("c", lsn, new, NAME)))
+    header = {"key": "__debezium.oldkey", "value": json.dumps({"id": old})}
+    deleted = message(offset, {"id": old}, envelope("d", lsn, old, NAME))
+    return [deleted, json.dumps(inserted | {"headers": [header]})]
+
+
+def test_the_late_insert_of_a_key_change_is_the_erased_persons_if_the_change_is_as_old(
+    lake: Lake, folder: Path
+) -> None:
+    feed = debezium(folder)
+    deleted, inserted = of_key_change(2, 102, KEY, OTHER)
+    born = message(1, {"id": KEY}, envelope("c", 101, KEY, NAME))
+    lay(folder, "2025-11-20/03/a.json", drop(born, deleted))
+    bring(lake, feed)
+    erased(lake, feed)
+    # Beside a change of somebody whose key was changed, too, and who is not erased.
+    others = of_key_change(6, 103, "pk-1", "pk-2")
+    lay(folder, "2025-11-20/04/late.json", drop(inserted, *others))
+    assert violations(lake, feed)["no_erased_key_lands_again"] == 1
+    assert names_of(lake, feed) == {"pk-2": NAME}
+    assert "silver" not in layers_with(Path(lake.warehouse), (KEY, OTHER))
+    again = erase_again(lake, feed, ("ann", "it landed late"))
+    assert again is not None and len(again.plan.records) == 1
+    assert layers_with(Path(lake.warehouse), (KEY, OTHER)) == {}
+    assert "no_erased_key_lands_again" not in violations(lake, feed, *WINDOWS[:2])
+    assert rebuild.rebuild_in(lake, feed) == 0
+    assert names_of(lake, feed) == {"pk-2": NAME}
+
+
+def test_a_person_who_comes_back_and_changes_the_key_is_there(lake: Lake, folder: Path) -> None:
+    feed = debezium(folder)
+    born = message(1, {"id": KEY}, envelope("c", 101, KEY, NAME))
+    lay(folder, "2025-11-20/03/a.json", drop(born))
+    bring(lake, feed)
+    erased(lake, feed)
+    lay(folder, "2025-11-20/04/new.json", drop(*of_key_change(2, 102, KEY, OTHER)))
+    assert violations(lake, feed) == {}
+    assert names_of(lake, feed) == {OTHER: NAME}
+    changes = lake.in_process_table(Layer.SILVER, "zoo").rows(["moved_from"])
+    assert [row["moved_from"] for row in changes] == [None, None]
+
+
 def test_a_changed_key_that_nobody_can_read_is_told_of(lake: Lake, folder: Path) -> None:
     feed = debezium(folder)
     headers = [{"key": "__debezium.oldkey", "value": '{"id": "' + KEY}]
@@ -584,6 +709,54 @@ def test_a_changed_key_that_nobody_can_read_is_told_of(lake: Lake, folder: Path)
     erase(lake, feed, KeyToErase(PEOPLE, "people", (OTHER,)), ("ann", "the same person"))
     erase(lake, feed, what, ("ann", "all"))
     assert layers_with(Path(lake.warehouse), (*PLANTED, OTHER)) == {}
+
+
+@pytest.mark.parametrize("has_more", [True, False])
+@pytest.mark.parametrize("is_read", [True, False])
+def test_what_a_record_was_repaired_to_before_is_erased_too(
+    lake: Lake, folder: Path, *, has_more: bool, is_read: bool
+) -> None:
+    feed = a_feed(folder)
+    own = [person("I", 11, KEY, NAME)] if has_more else []
+    drops = drop(person("I", 10, "pk-1", "Ada"), *own, '{"opType": "I", "after": {"id')
+    lay(folder, "2025-11-20/03/a.json", drops)
+    bring(lake, feed)
+    hers = person("I", 12, KEY, OLDER)
+    given = (hers if is_read else hers[:-9], person("I", 12, "pk-9", "Bea"))
+    for minute, payload in enumerate(given):
+        (record_,) = quarantine_of(lake, decisions.with_recorded(lake, feed)).records
+        signed = decisions.Signature(datetime(2025, 11, 21, 0, minute, tzinfo=UTC), "ann", "typo")
+        wanted = [Repaired(record_, payload.encode())]
+        repairing.repair_records(lake, feed, wanted, signed, unseen=True)
+        bring(lake, feed)
+    names = names_of(lake, feed)
+    assert KEY in layers_with(Path(lake.warehouse), PLANTED)["decisions"]
+    done = erased(lake, feed)
+    assert (len(done.plan.records), len(done.plan.payloads)) == (has_more, 1)
+    assert layers_with(Path(lake.warehouse), PLANTED) == {}
+    names.pop(KEY, None)
+    assert names_of(lake, feed) == names == {"pk-1": "Ada", "pk-9": "Bea"}
+    assert planning.due(lake, feed).windows == []
+    assert violations(lake, feed, WINDOWS[0]) == {}
+
+
+def test_what_a_record_was_before_its_repair_to_another_key_is_told_of(
+    lake: Lake, folder: Path
+) -> None:
+    feed = a_feed(folder)
+    broken = '{"opType": "I", "after": {"id": "' + KEY
+    lay(folder, "2025-11-20/03/a.json", drop(person("I", 10, KEY, NAME), broken))
+    bring(lake, feed)
+    (record_,) = quarantine_of(lake, feed).records
+    signed = decisions.Signature(datetime(2025, 11, 21, tzinfo=UTC), "ann", "it was another's")
+    given = Repaired(record_, person("I", 12, "pk-9", "Bea").encode())
+    repairing.repair_records(lake, feed, [given], signed)
+    bring(lake, feed)
+    assert erased(lake, feed).plan.left == 1
+    what = KeyToErase(PEOPLE, "people", (KEY,), unreadable=True, in_advance=True)
+    with pytest.raises(ErasureRefused, match=r"of people pk-9, .*or what it was before its repair"):
+        erase(lake, feed, what, ("ann", "all"))
+    assert names_of(lake, feed) == {"pk-9": "Bea"}
 
 
 def test_a_key_that_is_not_there_is_said_to_be_none(lake: Lake, folder: Path) -> None:
@@ -626,21 +799,12 @@ def test_tables_of_former_names_in_gold_are_refused(lake: Lake, folder: Path) ->
 
 
 def test_an_erasure_is_not_finished_under_another_name_of_its_table(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, folder: Path, begin_and_die: Callable[[Lake, Feed], None]
 ) -> None:
     feed = a_feed(folder)
     lay_all(folder)
     brought(lake, feed)
-    noted = record.note
-
-    def dies(lake: Lake, feed: Feed, erasure: str, step: str, meaning: object) -> None:
-        noted(lake, feed, erasure, step, meaning)
-        raise Stopped(step)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(record, "note", dies)
-        with pytest.raises(Stopped, match="planned"):
-            erased(lake, feed)
+    begin_and_die(lake, feed)
     persons = replace(PEOPLE, name="persons", was=("people",))
     with pytest.raises(ErasureNotFinished, match="is of the gold table people, which"):
         finish_interrupted(lake, replace(feed, tables={"persons": persons}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pytest
 
 from assets.columns.layers import Bronze
 from tests.assets.erasure.test_erasing import KEY, NAME, OTHER, PEOPLE, SECRET, envelope
-from transforms.feed.erasures import hashed_key
+from transforms.feed.decisions import Decisions
+from transforms.feed.erasures import Erasure, hashed_key
 from transforms.feed.feed import Feed, RegisteredSchema, Schemas
 from transforms.formats import FORMATS
 from transforms.silver.erasing import LINK, OF_KEY, UNREADABLE, FindRecords, Wanted
@@ -82,6 +84,28 @@ def test_the_headers_of_a_key_change_link_two_keys(feed: Feed, written: Any) -> 
     for row in (deleted, inserted):
         (link,) = [one for one in found(feed, row) if one["what"] == LINK]
         assert (link["moved_from"], link["key"]) == ([KEY], [OTHER])
+
+
+@pytest.mark.parametrize(
+    ("feed", "written"), [(FEED, in_json), (WITH_SCHEMAS, in_avro), (FEED, in_struct)]
+)
+@pytest.mark.parametrize(("lsn", "is_hers"), [(102, True), (103, False)])
+def test_the_insert_of_an_erased_keys_change_is_of_that_key_up_to_its_erasure(
+    feed: Feed, written: Any, lsn: int, *, is_hers: bool
+) -> None:
+    reached = (("", (0, 1, 102, 1, 102)),)
+    own = hashed_key(SECRET, "zoo", "people", (KEY,))
+    erasure = Erasure("people", own, reached, datetime(2026, 1, 1, tzinfo=UTC), "")
+    feed = replace(feed, decisions=Decisions(erasures=(erasure,)))
+    inserted = of_topic(3, in_json(OTHER), envelope("c", lsn, OTHER, NAME), oldkey=written(KEY))
+    others = [
+        of_topic(4, in_json("pk-2"), envelope("c", 90, "pk-2", NAME), oldkey=in_json("pk-1")),
+        of_topic(5, in_json("pk-3"), envelope("c", 91, "pk-3", NAME)),
+    ]
+    batch = pa.RecordBatch.from_pylist([inserted, *others], Bronze.schema)
+    found = FindRecords(feed, FORMATS["debezium"], Wanted())([batch])
+    places = [row["byte_offset"] for one in found for row in one.to_pylist()]
+    assert places == ([3] if is_hers else [])
 
 
 def test_what_cannot_be_decoded_is_told_by_its_text(written: Any = in_avro) -> None:

@@ -9,7 +9,7 @@ there, and a move finds the row that has just left.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -161,9 +161,15 @@ def distinct(deliveries: Iterable[Event]) -> list[Event]:
     return list(first.values())
 
 
-def current(events: Iterable[Event], table: Table) -> State:
-    """The state of one table after all events, delivered in any order and any number of times."""
+def current(
+    events: Iterable[Event], table: Table, left_out: Collection[tuple[str, Key]] = ()
+) -> State:
+    """The state of one table after all events, delivered in any order and any number of times.
+
+    ``left_out``: changes that never happened, each by its event and its key.
+    """
     changes = [change for event in distinct(events) for change in changes_of(event, table)]
+    changes = [one for one in changes if one.key is None or (one.event_id, one.key) not in left_out]
     state = State(rows={}, tombstones={})
     left: dict[str, Row | None] = {}  # by event: what the remove of a key change found
     streams: dict[Key, set[str | None]] = defaultdict(set)  # from which a key has changes at all
