@@ -15,7 +15,8 @@ from assets.control import ledger, progress
 from assets.gold import tables as gold_tables
 from assets.reconcile.gold import GoldTables
 from assets.reconcile.passing import Passed, Passing
-from assets.reconcile.source import Snapshot, Source
+from assets.reconcile.source import Snapshot, Source, SourceTable
+from assets.reconcile.table_names import Named, found_in_source, recorded_names
 from assets.storage.lake import Lake, Layer
 from transforms.change import Key, LogPosition
 from transforms.column_types.ranges import OutOfRange
@@ -86,8 +87,8 @@ class Behind:
 class Compared:
     """What is known of one table.
 
-    ``reason``: why it was not compared; else None. ``in_source_called``: the source's name of it, ``in_stream_called``
-    that of its changes, with what the connection has chosen. ``different`` and
+    ``reason``: why it was not compared; else None. ``named``: the source's name of it, and that of its changes.
+    ``different`` and
     ``behind`` are its keys that were not the same in the end, ``caught_up`` is how many were so only at first.
     ``is_whole``: whether all keys that differ were looked at. ``repeated``: how many rows, of the source or of gold,
     have a key that another row has, too, so that nothing is known of them; ``keyless``: how many rows of the source
@@ -98,8 +99,7 @@ class Compared:
 
     table: str
     reason: str | None = None
-    in_source_called: str = ""
-    in_stream_called: str = ""
+    named: Named | None = None
     columns: Columns | None = None
     in_source: int = 0
     in_gold: int = 0
@@ -135,7 +135,7 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
         UnreadableSource: the source cannot be asked.
     """
     chosen = _chosen(lake, feed, ask.tables)
-    names = _names_in_source(lake, feed)
+    names = recorded_names(lake, feed)
     found: list[Compared] = []
     differ: dict[str, list[Key]] = {}
     with source.snapshot() as snapshot:
@@ -144,7 +144,8 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
             found.append(one)
             try:
                 with snapshot.apart():
-                    one.reason = _prepared(one, table, names.get(name, {}), snapshot)
+                    one.named = found_in_source(feed, names.get(name, []), snapshot)
+                    one.reason = _prepared(one, table, snapshot)
                     if one.reason is None:
                         differ[name] = _compared(lake, feed, one, snapshot, ask)
             except Incomparable as fault:
@@ -184,41 +185,12 @@ def _chosen(lake: Lake, feed: Feed, asked: Collection[str]) -> dict[str, Table]:
     return {name: one for name, one in tables.items() if not asked or name in asked}
 
 
-def _names_in_source(lake: Lake, feed: Feed) -> dict[str, dict[str, str]]:
-    """By gold table, what the source calls the tables that its changes came from, and what these call them.
-
-    The source: ``schema.table``; its changes: ``catalog.schema.table``.
-    """
-    rows = lake.in_process_table(Layer.ACCOUNTING, feed.name).rows(
-        ["table", "source_table", "changes", "derived"]
-    )
-    found: dict[str, dict[str, str]] = {}
-    for row in rows:
-        # Of erased events nobody knows what the source calls their table.
-        if row["table"] and row["source_table"] and row["changes"] + row["derived"]:
-            # The catalog is the database, which the connection has chosen.
-            name = ".".join(row["source_table"].split(".")[-2:])
-            found.setdefault(row["table"], {})[name] = row["source_table"]
-    return found
-
-
-def _prepared(
-    one: Compared, table: Table, names: Mapping[str, str], snapshot: Snapshot
-) -> str | None:
+def _prepared(one: Compared, table: Table, snapshot: Snapshot) -> str | None:
     """Which columns are compared; why the table cannot be, where that is so."""
-    if not names:
-        return "no change of it has come yet, so that nothing says what the source calls it"
-    if len(names) > 1:
-        return f"its rows come from several tables of the source: {', '.join(sorted(names))}"
+    assert one.named is not None
     if not table.key:
         return "it has no key by which rows could be told apart"
-    ((name, one.in_stream_called),) = names.items()
-    one.in_source_called = name
-    if len(one.in_stream_called.split(".")) > snapshot.most_parts:
-        return f"{one.in_stream_called} has a dot within a name, so that nothing says which of it is the table's"
-    theirs = snapshot.columns_of(name)
-    if not theirs:
-        return f"the source has no table {name} that its user may see: is it gone, or does GRANT SELECT lack?"
+    theirs = snapshot.columns_of(one.named.table)
     of_dates: Mapping[str, OutOfRange] = table.out_of_range
     gold = {
         column: Declared(kind, column in table.masks, of_dates.get(column, "quarantine"))
@@ -236,19 +208,19 @@ def _prepared(
 
 def _compared(lake: Lake, feed: Feed, one: Compared, snapshot: Snapshot, ask: Ask) -> list[Key]:
     """The keys of a table that differ."""
-    assert one.columns is not None
+    assert one.columns is not None and one.named is not None
     ask.say(f"{one.table}: reading gold")
     gold = GoldTables(lake, feed.name, one.table, one.columns).copy()
-    theirs = snapshot.table(one.in_source_called, one.columns)
+    theirs = snapshot.table(one.named.table, one.columns)
     plan = ask.plan if theirs.is_indexed else _in_one_pass(ask.plan, gold.rows)
     pace = Pace(ask.rate)
-    one.keyless = theirs.without_key()
     found = Found()
     for found in differing(theirs, gold, plan, gold.rows):
         pace.keep(found.read)
         ask.say(f"{one.table}: {found.in_source:,} rows compared, {len(found.keys):,} differ")
     one.in_source, one.in_gold = found.in_source, found.in_gold
-    one.fetched, one.is_whole, one.repeated = found.fetched, found.is_whole, found.repeated
+    one.fetched, one.is_whole = found.fetched, found.is_whole
+    one.repeated, one.keyless = found.repeated, found.keyless
     return found.keys
 
 
@@ -264,13 +236,22 @@ class Pace:
 
     rate: int | None
     rows: int = 0
-    since: float = field(default_factory=time.monotonic)
+    since: float = field(default_factory=lambda: time.monotonic())
 
     def keep(self, rows: int) -> None:
         """Wait until so many rows in all may have been read; some of them have since the last time."""
         if self.rate:
             time.sleep(max(self.since + (rows - self.rows) / self.rate - time.monotonic(), 0))
             self.rows, self.since = rows, time.monotonic()
+
+
+def rows_of(theirs: SourceTable, keys: Sequence[Key], rate: int | None) -> dict[Key, Row]:
+    """The rows of these keys, so many of them a second."""
+    pace, rows = Pace(rate), dict[Key, Row]()
+    for at in range(0, len(keys), KEYS_AT_ONCE):
+        rows.update(theirs.rows_of(keys[at : at + KEYS_AT_ONCE]))
+        pace.keep(len(rows))
+    return rows
 
 
 @dataclass(slots=True)
@@ -347,18 +328,15 @@ class _Looks:
 
     def _ask_source(self, look: _Look, snapshot: Snapshot) -> bool:
         """Read the keys in the source; whether it lets them be read."""
-        one, pace, rows = look.one, Pace(self.ask.rate), dict[Key, Row]()
-        assert one.columns is not None
+        one = look.one
+        assert one.columns is not None and one.named is not None
         try:
             with snapshot.apart():
-                theirs = snapshot.table(one.in_source_called, one.columns)
-                for at in range(0, len(look.keys), KEYS_AT_ONCE):
-                    rows.update(theirs.rows_of(look.keys[at : at + KEYS_AT_ONCE]))
-                    pace.keep(len(rows))
+                theirs = snapshot.table(one.named.table, one.columns)
+                look.rows = rows_of(theirs, look.keys, self.ask.rate)
         except Incomparable as fault:
             one.reason, one.different, one.behind = str(fault), [], []
             return False
-        look.rows = rows
         return True
 
     def _wait_for_gold(self, looks: Sequence[_Look], passing: Passing) -> None:

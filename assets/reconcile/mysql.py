@@ -11,7 +11,7 @@ BINARY LOG STATUS Statement"; MariaDB documentation, "Enhancements for START TRA
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from time import sleep
@@ -25,10 +25,12 @@ from assets.reconcile.source import Confirmed
 from assets.reconcile.sql_table import SqlTable, qualified
 from assets.source.database import Address, connection_to, in_words
 from transforms.errors import UnreadableSource
+from transforms.feed.names import StreamName
 from transforms.reconcile.judgement import LogPlace
 from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.row_texts import Columns, SourceColumn
 from transforms.reconcile.source_sql import MySql
+from transforms.reconcile.table_names import TableName, is_read_so
 
 SQL: Final = MySql()
 
@@ -48,6 +50,11 @@ COMMIT_SECONDS = 2.0
 
 _PLACES: Final = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")
 """What newer and older servers call it. All that a snapshot has was written to the log before."""
+
+_TABLES: Final = """
+SELECT table_schema, table_name FROM information_schema.tables WHERE table_name IN ({})
+    AND table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')
+"""
 
 _COLUMNS: Final = """
 SELECT column_name, lower(data_type), is_nullable = 'YES',
@@ -175,6 +182,17 @@ def _place(cursor: Any) -> LogPlace | None:
     return LogPlace((int(number[1]), int(point)), f"{file}, position {point}")
 
 
+def _called(named: StreamName, tables: Collection[TableName]) -> list[TableName]:
+    """The tables of a name: as it is written, or where there is none, in other letters, as servers may keep names."""
+    found = [one for one in tables if is_read_so(one, named)]
+    in_small = StreamName(*(one and one.lower() for one in named))
+    return found or [
+        one
+        for one in tables
+        if is_read_so(TableName(one.schema.lower(), one.name.lower()), in_small)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class MySqlSnapshot:
     """The database as it was at one moment; ``place``: where its log stood; ``read_at``: when, where that is asked."""
@@ -184,9 +202,9 @@ class MySqlSnapshot:
     read_at: int = 0
 
     @property
-    def most_parts(self) -> int:
-        """A database has tables."""
-        return 2
+    def database(self) -> None:
+        """A database has tables, and is what others call a schema."""
+        return None
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -204,9 +222,16 @@ class MySqlSnapshot:
             remedy = ". GRANT SELECT on it to the user" if code in _NO_RIGHT else ""
             raise Incomparable(f"the source refuses: {said or code}{remedy}") from None
 
-    def columns_of(self, table: str) -> dict[str, SourceColumn]:
+    def tables(self, names: Collection[StreamName]) -> dict[StreamName, list[TableName]]:
+        """The tables that there are of each of these names; of one without a database those of all databases."""
+        wanted = [one.name for one in names]
+        self.cursor.execute(_TABLES.format(", ".join(["%s"] * len(wanted))), wanted)
+        there = [TableName(*row) for row in self.cursor.fetchall()]
+        return {one: _called(one, there) for one in names}
+
+    def columns_of(self, table: TableName) -> dict[str, SourceColumn]:
         """The columns of a table by their names; none where there is no such table."""
-        self.cursor.execute(_COLUMNS, table.split("."))
+        self.cursor.execute(_COLUMNS, table)
         return {
             name: SourceColumn(
                 name,
@@ -219,6 +244,6 @@ class MySqlSnapshot:
             for name, kind, is_nullable, has_fraction, charset, collation in self.cursor.fetchall()
         }
 
-    def table(self, name: str, columns: Columns) -> SqlTable:
+    def table(self, name: TableName, columns: Columns) -> SqlTable:
         """One table of it."""
         return SqlTable(self.cursor, qualified(name), columns, SQL)

@@ -10,7 +10,7 @@ Vendor: PostgreSQL documentation, "Transaction Isolation" (Repeatable Read), "Sy
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from time import monotonic, sleep
@@ -24,10 +24,12 @@ from assets.reconcile.sql_table import SqlTable, qualified
 from assets.source.database import Address, connection_to, in_words
 from assets.wording import counted
 from transforms.errors import UnreadableSource
+from transforms.feed.names import StreamName
 from transforms.reconcile.judgement import LogPlace, lsn_text
 from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.row_texts import Columns, SourceColumn
 from transforms.reconcile.source_sql import PostgresSql
+from transforms.reconcile.table_names import TableName, is_read_so
 
 LOCK_SECONDS = 10
 """How long a table may be locked by somebody who alters it."""
@@ -48,7 +50,7 @@ _SETTINGS: Final = {
 
 _PLACE: Final = """
 SELECT (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END
-        - '0/0'::pg_lsn)::text, current_setting('server_encoding')
+        - '0/0'::pg_lsn)::text, current_setting('server_encoding'), current_database()
 """
 
 _OPEN: Final = """
@@ -90,6 +92,12 @@ JOIN pg_database d ON d.datname = current_database()
 LEFT JOIN pg_collation c ON c.oid = a.attcollation
 WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
+"""
+
+_TABLES: Final = """
+SELECT n.nspname, c.relname, c.relkind NOT IN ('r', 'p') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relname = ANY(%s::name[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT pg_is_other_temp_schema(n.oid)
+    AND n.oid <> pg_my_temp_schema() AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 """
 
 _HEIRS: Final = """
@@ -179,9 +187,9 @@ class PostgresSource:
 
 def _snapshot(cursor: Any) -> PostgresSnapshot:
     cursor.execute(_PLACE)
-    place, encoding = cursor.fetchone()
+    place, encoding, database = cursor.fetchone()
     return PostgresSnapshot(
-        cursor, LogPlace((int(place),), lsn_text(int(place))), encoding == "UTF8"
+        cursor, LogPlace((int(place),), lsn_text(int(place))), database, encoding == "UTF8"
     )
 
 
@@ -201,13 +209,9 @@ class PostgresSnapshot:
 
     cursor: Any
     place: LogPlace
+    database: str
     is_utf8: bool
     read_at: int = 0
-
-    @property
-    def most_parts(self) -> int:
-        """A database has schemas, and these have tables."""
-        return 3
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -234,7 +238,21 @@ class PostgresSnapshot:
         self.cursor.execute("ROLLBACK TO SAVEPOINT apart")
         self.cursor.execute("RELEASE SAVEPOINT apart")
 
-    def columns_of(self, table: str) -> dict[str, SourceColumn]:
+    def tables(self, names: Collection[StreamName]) -> dict[StreamName, list[TableName]]:
+        """The tables that there are of each of these names; of one without a schema those of all schemas."""
+        self.cursor.execute(_TABLES, ([one.name for one in names],))
+        there = {TableName(schema, name): is_view for schema, name, is_view in self.cursor}
+        return {
+            one: [
+                table
+                for table, is_view in there.items()
+                # Changes come from tables; a view is read where somebody has named it whole.
+                if is_read_so(table, one) and not (is_view and one.schema is None)
+            ]
+            for one in names
+        }
+
+    def columns_of(self, table: TableName) -> dict[str, SourceColumn]:
         """The columns of a table by their names; none where there is no such table.
 
         Raises:
@@ -261,6 +279,6 @@ class PostgresSnapshot:
             for name, kind, element, is_nullable, is_enum, is_array, is_by_bytes in self.cursor
         }
 
-    def table(self, name: str, columns: Columns) -> SqlTable:
+    def table(self, name: TableName, columns: Columns) -> SqlTable:
         """One table of it."""
         return SqlTable(self.cursor, qualified(name), columns, PostgresSql(self.is_utf8))

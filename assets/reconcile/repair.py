@@ -17,7 +17,14 @@ from assets.control.decisions import Signature
 from assets.gold import tables as gold_tables
 from assets.maintenance.repair import tried_alone
 from assets.quarantine.records import source_location_of
-from assets.reconcile.compare import LOOK_SECONDS, Compared, Reconciled, Sides, newest_position
+from assets.reconcile.compare import (
+    LOOK_SECONDS,
+    Compared,
+    Reconciled,
+    Sides,
+    newest_position,
+    rows_of,
+)
 from assets.reconcile.gold import GoldTables
 from assets.reconcile.source import TimedSnapshot
 from assets.storage.lake import Lake, Layer
@@ -37,11 +44,12 @@ from transforms.reconcile.judgement import (
     difference,
     place_of,
 )
+from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.source_values import value_of
 from transforms.silver.source_repairs import Bytes, Described, Operation, SourceRow, position_at
 
 MOST_KEYS = 1_000
-"""Maximum number of keys that are repaired at once: more are no single faults, and want a new snapshot."""
+"""Maximum number of keys of a table that are repaired: more are no single faults, and want a new snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +91,11 @@ class RepairPlan:
 def read_again(sides: Sides, found: Reconciled, signed: Signature) -> RepairPlan:
     """Read the keys that are different again in the source, in one snapshot of all tables; nothing is written.
 
+    A table of which the server refuses them, or more differ than are repaired, is left, and the others are read.
     Where gold has come past the place by then, a newer snapshot is taken, until ``ask.wait`` is over.
 
     Raises:
-        DecisionRefused: the feed's changes do not stand by the source's log, or more keys differ than are repaired.
+        DecisionRefused: the feed's changes do not stand by the source's log.
         UnreadableSource: the source cannot be asked.
     """
     feed, ask = sides.feed, sides.ask
@@ -96,16 +105,9 @@ def read_again(sides: Sides, found: Reconciled, signed: Signature) -> RepairPlan
             f"changes of format {feed.format} do not stand by the log that the source itself names, so that nothing"
             " would put a row that is read again among them; take a new snapshot by the extractor",
         )
-    many = sum(len(one.different) for one in found.tables)
-    if many > MOST_KEYS or not all(one.is_whole for one in found.tables if one.reason is None):
-        raise DecisionRefused(
-            feed.name,
-            f"{counted(many, 'key')} differ, and at most {MOST_KEYS:,} are repaired at once: take a new snapshot of the"
-            " table by the extractor, or repair one table after the other (--table)",
-        )
     feed = decisions.with_recorded(sides.lake, feed)
     decisions.refuse_unknown_secret(feed)
-    reading = _Reading(sides.lake, feed, signed)
+    reading = _Reading(sides.lake, feed, signed, ask.rate)
     deadline = time.monotonic() + ask.wait
     while True:
         with sides.source.complete_snapshot(ask.wait) as snapshot:
@@ -128,6 +130,7 @@ class _Reading:
     lake: Lake
     feed: Feed
     signed: Signature
+    rate: int | None
 
     def plan(self, found: Reconciled, snapshot: TimedSnapshot) -> tuple[RepairPlan, list[Left]]:
         """What would be recorded by this snapshot, and the keys of which gold has come past it."""
@@ -143,9 +146,15 @@ class _Reading:
             if why := self._refusal(mirrors[one.table], one, snapshot.place):
                 plan.left.append(Left(one.table, None, why))
                 continue
-            assert one.columns is not None
+            assert one.columns is not None and one.named is not None
             keys = [each.key for each in one.different]
-            rows = snapshot.table(one.in_source_called, one.columns).rows_of(keys)
+            try:
+                with snapshot.apart():
+                    theirs = snapshot.table(one.named.table, one.columns)
+                    rows = rows_of(theirs, keys, self.rate)
+            except Incomparable as fault:
+                plan.left.append(Left(one.table, None, str(fault)))
+                continue
             states = GoldTables(self.lake, self.feed.name, one.table, one.columns).states(keys)
             for key in keys:
                 row, state = rows.get(key), states[key]
@@ -167,6 +176,12 @@ class _Reading:
         return plan, are_past
 
     def _refusal(self, table: Table, one: Compared, place: LogPlace) -> str | None:
+        if not one.is_whole or len(one.different) > MOST_KEYS:
+            many = f"{'' if one.is_whole else 'more than '}{counted(len(one.different), 'key')}"
+            return (
+                f"{many} differ, and at most {MOST_KEYS:,} are repaired of a table: take a new snapshot of it by the"
+                " extractor"
+            )
         if table.snapshots == "replace":
             return "each window brings the whole table (`snapshots: replace`)"
         rows = self.lake.in_process_table(Layer.ACCOUNTING, self.feed.name).rows(
@@ -202,7 +217,7 @@ class _Reading:
         rows: tuple[Row | None, Row | None],
         snapshot: TimedSnapshot,
     ) -> Repair:
-        assert one.columns is not None
+        assert one.columns is not None and one.named is not None
         in_source, in_gold = rows
         compared = one.columns.all if in_source is not None else one.columns.key
         texts: Row = (
@@ -227,7 +242,8 @@ class _Reading:
             for path, _ in leaves(column.source.name, column_type(column.kind))
         ]
         row = SourceRow(
-            table=one.in_stream_called,
+            table=one.named.called,
+            names=one.named.in_stream,
             operation=operation,
             columns=values,
             log_position=position_at(snapshot.place.numbers, snapshot.read_at),

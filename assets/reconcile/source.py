@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from transforms.change import Key
+from transforms.feed.names import StreamName
 from transforms.reconcile.judgement import LogPlace, Row
 from transforms.reconcile.ranges import SourceCopy
 from transforms.reconcile.row_texts import Columns, SourceColumn
+from transforms.reconcile.table_names import TableName
 
 
 class SourceTable(SourceCopy, Protocol):
     """One table of a source within a snapshot."""
-
-    def without_key(self) -> int:
-        """How many rows have no key, for there is a null in it; they are in no range."""
 
     def rows_of(self, keys: Sequence[Key]) -> dict[Key, Row]:
         """The rows of these keys, as far as there are any."""
@@ -31,8 +30,8 @@ class Snapshot(Protocol):
         """Where the log stood."""
 
     @property
-    def most_parts(self) -> int:
-        """Of how many names a table's consists at most, the database's, the schema's and its own."""
+    def database(self) -> str | None:
+        """What the database is called of which schemas are parts; None where there are no others than databases."""
 
     def apart(self) -> AbstractContextManager[None]:
         """What is asked within the block is about one table; the snapshot goes on whatever becomes of it.
@@ -41,14 +40,17 @@ class Snapshot(Protocol):
             Incomparable: the server refuses a question within it.
         """
 
-    def columns_of(self, table: str) -> dict[str, SourceColumn]:
+    def tables(self, names: Collection[StreamName]) -> dict[StreamName, list[TableName]]:
+        """The tables that there are of each of these names; of one without a schema those of all schemas."""
+
+    def columns_of(self, table: TableName) -> dict[str, SourceColumn]:
         """The columns of a table by their names; none where there is no such table.
 
         Raises:
             Incomparable: what is read of the table is not what its changes are about.
         """
 
-    def table(self, name: str, columns: Columns) -> SourceTable:
+    def table(self, name: TableName, columns: Columns) -> SourceTable:
         """One table of it."""
 
 

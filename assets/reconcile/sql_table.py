@@ -11,14 +11,15 @@ from transforms.reconcile.judgement import Row
 from transforms.reconcile.ranges import MODULUS, Bound, Bounds, Digest, Range
 from transforms.reconcile.row_texts import Columns
 from transforms.reconcile.source_sql import SourceDialect, in_double_quotes, row_text
+from transforms.reconcile.table_names import TableName
 
 MOST_KEYS: Final = 500
 """Of so many keys the rows are asked for at once."""
 
 
-def qualified(table: str) -> str:
-    """The name of a table, ``schema.table``, in SQL."""
-    return ".".join(in_double_quotes(part) for part in table.split(".")).replace("%", "%%")
+def qualified(table: TableName) -> str:
+    """The name of a table in SQL."""
+    return ".".join(map(in_double_quotes, table)).replace("%", "%%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,36 @@ class SqlTable:
         pairs = zip(self.columns.key, key, strict=True)
         return all(part is not None and self.sql.can_hold(one, part) for one, part in pairs)
 
-    def without_key(self) -> int:
-        """How many rows have no key, for there is a null in it; they are in no range."""
-        if self._has_key == "true":
-            return 0
-        sql = f"SELECT count(*) FROM {self.name} WHERE NOT ({self._has_key})"
-        ((count,),) = self._rows(sql, [])
+    def without_key(self, low: Bound, high: Bound) -> int | None:
+        """How many rows have no key, for there is a null in it, so that they are in no range; None: nobody was asked.
+
+        Of all such rows those whose key's first column stands in a stretch, which an index serves; where that is null,
+        they are of the stretch that is open below. A table without an index is read once, with that stretch.
+        """
+        first, *others = self.columns.key
+        values: list[str | None] = []
+        wanted = []
+        if low is None and first.source.is_nullable:
+            wanted.append(f"{self.sql.name(first)} IS NULL")
+        nulls = [f"{self.sql.name(one)} IS NULL" for one in others if one.source.is_nullable]
+        if not self.is_indexed:
+            wanted = [*wanted, *nulls] if low is None else []
+        elif nulls and (low is None or high is None or low[0] != high[0]):
+            wanted.append(f"({self._first_within(low, high, values)}) AND ({' OR '.join(nulls)})")
+        if not wanted:
+            return None
+        parts = [f"({one})" for one in wanted]
+        sql = f"SELECT count(*) FROM {self.name} WHERE {' OR '.join(parts)}"
+        ((count,),) = self._rows(sql, values)
         return int(count)
+
+    def _first_within(self, low: Bound, high: Bound, values: list[str | None]) -> str:
+        """Whether the first column of the key stands in a stretch."""
+        ours, theirs = self.sql.in_order(self.columns.key[0]), self.sql.literal(self.columns.key[0])
+        bounds = [(">=", low), ("<", high)]
+        values += [bound[0] for _, bound in bounds if bound is not None]
+        told = [f"{ours} {sign} {theirs}" for sign, bound in bounds if bound is not None]
+        return " AND ".join(told) or f"{self.sql.name(self.columns.key[0])} IS NOT NULL"
 
     def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
         """Of each stretch the digests of its ranges."""

@@ -170,7 +170,10 @@ def after_lines(feed: Feed, found: Reconciled, tables: Collection[str]) -> Itera
         if one.table in tables:
             left = len(one.different) + len(one.behind)
             says = f"{counted(left, 'key')} still differ" if left else "as in the source"
-            yield f"gold.{feed.name}.{one.table}: repaired; the keys that differed were compared again: {says}"
+            again = f"the keys that differed were compared again: {says}"
+            if one.reason is not None:
+                again = f"the keys that differed could not be compared again: {one.reason}"
+            yield f"gold.{feed.name}.{one.table}: repaired; {again}"
 
 
 def plan_facts(plan: RepairPlan) -> Mapping[str, object]:

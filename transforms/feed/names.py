@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from transforms.feed.feed import TableNames
 
@@ -35,6 +35,46 @@ def gold_name(table: str, table_names: TableNames) -> str:
     does not have are not made up.
     """
     return "__".join(table.split(".")[-_PARTS_KEPT[table_names] :])
+
+
+class StreamName(NamedTuple):
+    """What a change names its table by; None is a name that it does not say. A name may have a dot in it."""
+
+    catalog: str | None
+    schema: str | None
+    name: str | None
+
+    @property
+    def said(self) -> list[str]:
+        """The names that it says."""
+        return [one for one in self if one is not None]
+
+    @property
+    def spellings(self) -> list[str]:
+        """What a feed file may call the table, most exactly first."""
+        parts = [self, self[1:], self[2:]]
+        return [".".join(one for one in some if one is not None) for some in parts]
+
+    def as_declared(self, declared: str) -> StreamName:
+        """The name once the feed file's name for the table has been found: that one adds what the change leaves out.
+
+        What stands behind its last dot counts as the table's own name, also where the dot is one of the source's.
+        """
+        *qualifiers, name = declared.split(".")
+        in_file: Sequence[str | None] = [None, None, *qualifiers]
+        return StreamName(
+            in_file[-2] if self.catalog is None else self.catalog,
+            in_file[-1] if self.schema is None else self.schema,
+            name,
+        )
+
+    def kept(self, table_names: TableNames) -> Sequence[str | None]:
+        """The last of the names, of which gold's is made."""
+        return self[-_PARTS_KEPT[table_names] :]
+
+    def in_gold(self, table_names: TableNames) -> str | None:
+        """What gold calls the table."""
+        return "__".join(one for one in self.kept(table_names) if one is not None) or None
 
 
 def asset_name(gold_table: str) -> str:

@@ -71,6 +71,13 @@ class SourceCopy(Copy, Protocol):
     def is_indexed(self) -> bool:
         """Whether a range of keys can be read without reading the whole table."""
 
+    def without_key(self, low: Bound, high: Bound) -> int | None:
+        """How many rows have no key, for there is a null in it, so that they are in no range; None: nobody was asked.
+
+        Of all such rows those whose key's first column stands in a stretch; where that is null, they are of the stretch
+        that is open below.
+        """
+
     def can_hold(self, key: Key) -> bool:
         """Whether a row of it could have this key; where none could, the server may not even take the question."""
 
@@ -98,7 +105,7 @@ class Found:
     ``is_whole``: whether all keys that differ are among ``keys``; else there are more. ``in_source`` and ``in_gold``:
     how many rows there are. ``fetched``: of how many rows of the source the key was fetched. ``read``: how many rows
     the source was asked to read, one as often as it was. ``repeated``: how many rows, of either copy, have a key that
-    another row of it has, too; of them nothing is known.
+    another row of it has, too; of them nothing is known. ``keyless``: how many rows of the source have no key.
     """
 
     keys: list[Key] = field(default_factory=list)
@@ -108,6 +115,7 @@ class Found:
     fetched: int = 0
     read: int = 0
     repeated: int = 0
+    keyless: int = 0
 
 
 def differing(source: SourceCopy, gold: Copy, plan: Plan, rows: int) -> Iterator[Found]:
@@ -121,8 +129,14 @@ def differing(source: SourceCopy, gold: Copy, plan: Plan, rows: int) -> Iterator
     found = Found()
     level: list[Range] = []
     for bounds in _stretches(source, gold, plan, rows):
+        before = found.in_source
         level += _different(source, gold, [bounds], found, is_first=True)
         yield found
+        keyless = source.without_key(bounds[0], bounds[-1])
+        if keyless is not None:
+            found.keyless += keyless
+            _count(source, found.in_source - before + keyless, found)
+            yield found
     levels = _most_levels(level)
     while level:
         levels -= 1

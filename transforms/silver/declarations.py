@@ -20,7 +20,7 @@ from transforms.event import Event, StreamSchema
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import Masks
-from transforms.feed.names import HISTORY, TOMBSTONES, UNFIT_IN_TABLE_NAMES, gold_name
+from transforms.feed.names import HISTORY, TOMBSTONES, UNFIT_IN_TABLE_NAMES, StreamName, gold_name
 from transforms.feed.schema_policies import Policies
 
 LONGEST_NAME: Final = 180
@@ -87,8 +87,6 @@ def with_todays_columns(event: Event, renamed: Mapping[str, str]) -> None:
 
 
 _MOST_KNOWN: Final = 10_000
-
-_NAME_PARTS: Final = {"plain": 1, "schema": 2, "catalog": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,20 +186,14 @@ class Declarations:
         name: str | None,
         stream_schema: StreamSchema | None,
     ) -> Declaration:
-        catalog, schema, name = self._todays(catalog, schema, name)
-        declared = next(
-            (one for one in _spelled(catalog, schema, name) if one in self._feed.tables), None
-        )
+        named = StreamName(*self._todays(catalog, schema, name))
+        declared = next((one for one in named.spellings if one in self._feed.tables), None)
         if declared is not None:
-            *qualifiers, name = declared.split(".")
-            in_file: list[str | None] = [None, None, *qualifiers]
-            catalog = in_file[-2] if catalog is None else catalog
-            schema = in_file[-1] if schema is None else schema
-        parts = [catalog, schema, name]
-        kept = _NAME_PARTS[self._feed.table_names]
-        table = "__".join(one for one in parts[-kept:] if one is not None) or None
-        source_table = ".".join(one for one in parts if one is not None)
-        fault = name_fault(table, name, parts[-kept:])
+            named = named.as_declared(declared)
+        kept = named.kept(self._feed.table_names)
+        table = named.in_gold(self._feed.table_names)
+        source_table = ".".join(named.said)
+        fault = name_fault(table, named.name, kept)
         if declared is not None:
             of_file = self._feed.tables[declared]
             found = _of_file(of_file, table, source_table, fault, _said(stream_schema, of_file))
@@ -210,7 +202,7 @@ class Declarations:
             return replace(found, masks=masks) if of_file.masks else found
         if stream_schema is not None and self._tells_tables:
             # The stream's whole name is what such a table is declared as, and its lock is called.
-            fault = name_fault(table, name, parts) or self._taken(table, source_table)
+            fault = name_fault(table, named.name, named) or self._taken(table, source_table)
             described = _of_stream(stream_schema, table, source_table, fault)
             return self._with_ranges(described, {})
         return Declaration(
@@ -254,20 +246,13 @@ class Declarations:
         self, catalog: str | None, schema: str | None, name: str | None
     ) -> tuple[str | None, str | None, str | None]:
         """The table's name of today, where the event has an earlier one."""
-        spelling = next(
-            (one for one in _spelled(catalog, schema, name) if one in self._known), None
-        )
+        spellings = StreamName(catalog, schema, name).spellings
+        spelling = next((one for one in spellings if one in self._known), None)
         if spelling is None or self._known[spelling] == spelling:
             return catalog, schema, name
         *qualifiers, name = self._known[spelling].split(".")
         padded: list[str | None] = [None, None, *qualifiers]
         return padded[-2] or catalog, padded[-1] or schema, name
-
-
-def _spelled(catalog: str | None, schema: str | None, name: str | None) -> list[str]:
-    """The event's table, most exactly first."""
-    parts = [(catalog, schema, name), (schema, name), (name,)]
-    return [".".join(one for one in some if one is not None) for some in parts]
 
 
 def _said(stream_schema: StreamSchema | None, table: Table) -> frozenset[str]:

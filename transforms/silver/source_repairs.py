@@ -16,6 +16,7 @@ import msgspec
 from transforms.change import EPOCH, STREAM, LogPosition
 from transforms.event import Event, Pending, StreamSchema, Value
 from transforms.fault import Fault
+from transforms.feed.names import StreamName
 from transforms.record import BronzeRecord
 from transforms.shape import ReadShape, Shaped
 from transforms.source_format import Decode
@@ -58,7 +59,8 @@ class Described(msgspec.Struct, frozen=True):
 class SourceRow(msgspec.Struct, frozen=True):
     """One key of a table, as the source held it at a place in its log.
 
-    ``table``: as the stream names it, ``catalog.schema.table``. ``columns``: by the source's names, those that were
+    ``table``: as the stream names it, ``catalog.schema.table``; ``names``: the same, each name by itself, for one may
+    have a dot in it. ``columns``: by the source's names, those that were
     read, each as a text of gold's type; of a row that was not there the key's. ``read``: these columns and what is in
     them, of which no declared encoding is asked. ``read_at``: in microseconds since 1970 (UTC), by the source's clock.
     ``by``, ``reason``: who had it read again, and why.
@@ -73,6 +75,14 @@ class SourceRow(msgspec.Struct, frozen=True):
     reason: str
     read: tuple[str, ...] = ()
     described: Described | None = None
+    names: StreamName | None = None
+
+    @property
+    def named(self) -> StreamName:
+        """What the stream names the table by."""
+        *qualifiers, name = self.table.split(".")
+        catalog, schema = [None, None, *qualifiers][-2:]
+        return self.names or StreamName(catalog, schema, name)
 
 
 def position_at(numbers: Iterable[int], read_at: int) -> LogPosition:
@@ -107,16 +117,12 @@ def event_of(record: BronzeRecord) -> Event:
         return Event(
             operation=None, effect="replace", name=None, fault=Fault("malformed_json", str(why))
         )
-    *qualifiers, name = row.table.split(".")
-    catalog, schema = [None, None, *qualifiers][-2:]
     image = {column: _value(value) for column, value in row.columns.items()}
     is_gone = row.operation == "delete"
     return Event(
         operation=row.operation,
         effect=_EFFECTS[row.operation],
-        catalog=catalog,
-        schema=schema,
-        name=name,
+        **row.named._asdict(),
         before=image if is_gone else {},
         after={} if is_gone else image,
         log_position=row.log_position,

@@ -253,12 +253,17 @@ def test_what_cannot_be_repaired_is_refused_and_nothing_is_recorded(
     assert "gold.shop.beat: not repaired: its changes stand as in their topic" in said
     assert bronze_rows(shop) == known
 
-    shop.server.run("UPDATE shop.stock SET n = n + 1; UPDATE shop.word SET n = 1")
+    # So is a table of which too much differs, and the others are repaired.
+    shop.server.run("UPDATE shop.stock SET n = n + 1; UPDATE shop.word SET n = -1 WHERE n <= 10")
     shop.go_on()
-    assert reconcile(shop, *KEYED, "--repair", "--yes") == 2
-    said = capsys.readouterr().err
-    assert "keys differ, and at most 1,000 are repaired at once" in said
-    assert bronze_rows(shop) == known + len(NOBODY)
+    assert reconcile(shop, *KEYED, "--repair", "--yes") == 1
+    said = capsys.readouterr().out
+    assert (
+        "stock: not repaired: 1,600 keys differ, and at most 1,000 are repaired of a table" in said
+    )
+    assert "gold.shop.word: repaired; the keys that differed were compared again: as in the" in said
+    assert bronze_rows(shop) == known + len(NOBODY) + 60
+    assert len(gold(shop, "word", n=-1)) == 60
 
 
 def test_a_replica_is_compared_with_and_refused_as_what_a_repair_is_read_of(

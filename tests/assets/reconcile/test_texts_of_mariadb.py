@@ -15,6 +15,7 @@ from tests.services.mariadb import PASSWORD, USER, VERSION_OF_JAR, MariaDb, lack
 from transforms.errors import UnreadableSource
 from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.row_texts import Declared, columns_of
+from transforms.reconcile.table_names import TableName
 
 pytestmark = pytest.mark.services
 
@@ -58,7 +59,8 @@ def source(server: MariaDb, user: str = USER, password: str = PASSWORD) -> MySql
 def table_of(snapshot: MySqlSnapshot, name: str, gold: dict[str, str]) -> SqlTable:
     """A table within a snapshot, compared by its column ``id``."""
     declared = {column: Declared(kind) for column, kind in gold.items()}
-    return snapshot.table(name, columns_of(declared, ["id"], snapshot.columns_of(name), {}))
+    table = TableName("odd", name)
+    return snapshot.table(table, columns_of(declared, ["id"], snapshot.columns_of(table), {}))
 
 
 @contextmanager
@@ -69,7 +71,7 @@ def asked(server: MariaDb, name: str, gold: dict[str, str]) -> Iterator[SqlTable
 
 
 def test_numbers_have_no_zeros_in_front(odd: MariaDb) -> None:
-    with asked(odd, "odd.item", ITEM) as table:
+    with asked(odd, "item", ITEM) as table:
         (row,) = table.rows_of([("42",)]).values()
     assert row == {"id": "42", "big": "18446744073709551615", "pay": "1.5", "made": "0"}
 
@@ -77,13 +79,13 @@ def test_numbers_have_no_zeros_in_front(odd: MariaDb) -> None:
 def test_a_text_that_the_server_cuts_off_is_an_error(odd: MariaDb) -> None:
     with (
         pytest.raises(UnreadableSource, match="larger than max_allowed_packet"),
-        asked(odd, "odd.story", STORY) as table,
+        asked(odd, "story", STORY) as table,
     ):
         table.digests([(None, None)])
 
 
 def test_a_key_with_a_sign_that_the_column_lacks_is_no_row_of_it(odd: MariaDb) -> None:
-    with asked(odd, "odd.old", {"id": "string"}) as table:
+    with asked(odd, "old", {"id": "string"}) as table:
         found = table.rows_of([("é",), ("☃",), ("?",), ("x\x00",)])
         assert [*found] == [("é",), ("?",)]
         # What is looked up is in the column's own signs, so that its index serves.
@@ -93,24 +95,24 @@ def test_a_key_with_a_sign_that_the_column_lacks_is_no_row_of_it(odd: MariaDb) -
 
 
 def test_rows_without_a_key_are_counted_and_in_no_range(odd: MariaDb) -> None:
-    with asked(odd, "odd.loose", {"id": "int"}) as table:
-        assert table.without_key() == 2
+    with asked(odd, "loose", {"id": "int"}) as table:
+        assert table.without_key(None, None) == 2
         assert [[one.rows for one in some] for some in table.digests([(None, None)])] == [[1]]
 
 
 def test_a_question_that_is_refused_leaves_the_snapshot_as_it_was(odd: MariaDb) -> None:
     with source(odd).snapshot() as snapshot:
-        story = table_of(snapshot, "odd.story", STORY)
+        story = table_of(snapshot, "story", STORY)
         odd.run("INSERT INTO odd.item(id) VALUES (43)")
         with pytest.raises(Incomparable, match="larger than max_allowed_packet"), snapshot.apart():
             story.digests([(None, None)])
-        assert [*table_of(snapshot, "odd.item", ITEM).rows_of([("42",), ("43",)])] == [("42",)]
+        assert [*table_of(snapshot, "item", ITEM).rows_of([("42",), ("43",)])] == [("42",)]
     with source(odd, "clerk", "clerk").snapshot() as snapshot:
-        closed = table_of(snapshot, "odd.closed", {"id": "int"})
+        closed = table_of(snapshot, "closed", {"id": "int"})
         assert closed.rows_of([("1",)]) == {}
         with pytest.raises(Incomparable, match="GRANT SELECT on it"), snapshot.apart():
             snapshot.cursor.execute("SELECT n FROM odd.closed")
-        assert [*table_of(snapshot, "odd.item", ITEM).rows_of([("42",)])] == [("42",)]
+        assert [*table_of(snapshot, "item", ITEM).rows_of([("42",)])] == [("42",)]
 
 
 def test_a_network_that_is_dead_is_an_error_in_the_end(

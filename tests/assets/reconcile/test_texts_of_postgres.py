@@ -14,6 +14,7 @@ from transforms.errors import UnreadableSource
 from transforms.reconcile.judgement import Row
 from transforms.reconcile.ranges import MODULUS, Range
 from transforms.reconcile.row_texts import Declared, columns_of
+from transforms.reconcile.table_names import TableName
 
 __all__ = ["postgres"]
 
@@ -33,6 +34,7 @@ CREATE ROLE reader LOGIN;
 GRANT USAGE ON SCHEMA odd TO reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA odd TO reader;
 """
+ITEM, SECRET, WORD = (TableName("odd", name) for name in ("item", "secret", "word"))
 GOLD = {
     **{"id": "int", "host": "string", "hosts": "array<string>", "doc": "string"},
     **{"ratio": "double", "part": "float"},
@@ -57,7 +59,7 @@ def source(server: Postgres, user: str = USER, database: str = DATABASE) -> Post
     return PostgresSource("shop", Address("postgresql", "127.0.0.1", server.port, database, user))
 
 
-def first_row(of: PostgresSource, table: str, gold: dict[str, str]) -> Row | None:
+def first_row(of: PostgresSource, table: TableName, gold: dict[str, str]) -> Row | None:
     with of.snapshot() as snapshot:
         theirs = snapshot.columns_of(table)
         declared = {name: Declared(kind) for name, kind in gold.items()}
@@ -66,7 +68,7 @@ def first_row(of: PostgresSource, table: str, gold: dict[str, str]) -> Row | Non
 
 
 def test_values_are_written_as_the_server_sends_them(odd: Postgres) -> None:
-    assert first_row(source(odd), "odd.item", GOLD) == {
+    assert first_row(source(odd), ITEM, GOLD) == {
         **{"id": "1", "host": "10.0.0.1", "hosts": "[8:10.0.0.1,3:::1]", "doc": "<a/>"},
         # There is one value that is no number, though a server may keep it with a sign.
         **{"ratio": "7ff8000000000000", "part": "7fc00000"},
@@ -74,9 +76,9 @@ def test_values_are_written_as_the_server_sends_them(odd: Postgres) -> None:
 
 
 def test_rows_that_a_policy_hides_are_not_taken_for_gone(odd: Postgres) -> None:
-    assert first_row(source(odd), "odd.secret", {"id": "int"}) == {"id": "1"}
+    assert first_row(source(odd), SECRET, {"id": "int"}) == {"id": "1"}
     with pytest.raises(UnreadableSource, match="row-level security"):
-        first_row(source(odd, "reader"), "odd.secret", {"id": "int"})
+        first_row(source(odd, "reader"), SECRET, {"id": "int"})
 
 
 def test_a_database_that_icu_orders_is_not_ordered_by_bytes(odd: Postgres) -> None:
@@ -88,9 +90,9 @@ def test_a_database_that_icu_orders_is_not_ordered_by_bytes(odd: Postgres) -> No
     try:
         for database, is_by_bytes in ((DATABASE, True), ("by_icu", False)):
             with source(odd, database=database).snapshot() as snapshot:
-                found = snapshot.columns_of("information_schema.sql_parts")
+                found = snapshot.columns_of(TableName("information_schema", "sql_parts"))
                 assert found["feature_name"].is_by_bytes is True
-                found = snapshot.columns_of("pg_catalog.pg_settings")
+                found = snapshot.columns_of(TableName("pg_catalog", "pg_settings"))
                 assert found["vartype"].is_by_bytes is is_by_bytes
     finally:
         odd.run("DROP DATABASE by_icu")
@@ -102,8 +104,8 @@ def test_a_table_that_no_index_orders_is_read_once_for_each_question(odd: Postgr
     low, middle, high = ("B2",), ("a500",), ("b3",)
     with source(odd).snapshot() as snapshot:
         declared = {"id": Declared("string"), "n": Declared("int")}
-        columns = columns_of(declared, ["id"], snapshot.columns_of("odd.word"), {})
-        table = snapshot.table("odd.word", columns)
+        columns = columns_of(declared, ["id"], snapshot.columns_of(WORD), {})
+        table = snapshot.table(WORD, columns)
         assert not table.is_indexed
         stretches = [(None, low), (middle, ("a700",), high), (high, None)]
         found = table.digests(stretches)

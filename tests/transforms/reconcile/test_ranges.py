@@ -30,6 +30,17 @@ class Held:
     lacks: frozenset[int] = frozenset()
     questions: list[str] = field(default_factory=list)
     read: int = 0
+    keyless: dict[int, int] = field(default_factory=dict)
+    """By the first column of keys that have a null behind it, how many rows there are."""
+
+    def without_key(self, low: Key | None, high: Key | None) -> int | None:
+        if not self.keyless or (low is not None and not self.is_indexed):
+            return None
+        ends = (low, high) if self.is_indexed else (None, None)
+        found = sum(self.keyless[key] for key in Held(self.keyless).between(*ends))
+        self.read += (len(self.between(*ends)) + found) if self.is_indexed else len(self.rows)
+        self.questions.append(f"{found} keyless")
+        return found
 
     def can_hold(self, key: Key) -> bool:
         return int(key[0] or 0) not in self.lacks
@@ -75,6 +86,9 @@ class Held:
         places = {len(keys) * part // parts for part in range(1, parts)} - {0}
         return [(str(keys[at]),) for at in sorted(places)]
 
+
+MOST_QUESTIONS = 500
+"""Far more than any comparison of these tests asks."""
 
 COPIES = st.dictionaries(st.integers(0, 400), st.integers(0, 2**64 - 1), max_size=200)
 PLANS = st.builds(
@@ -199,6 +213,27 @@ def test_a_table_that_is_read_whole_by_each_question_has_no_more_keys_than_were_
     assert found.read == source.read == 10_000
 
 
+def test_rows_without_a_key_are_counted_stretch_by_stretch() -> None:
+    """So that no question is about more rows than others are, and each is paid for before the next one."""
+    rows = {key: key for key in range(1_000)}
+    plan = Plan(first=100, parts=4, leaf=16)
+    source = Held(rows, keyless={-5: 2, 250: 3, 999: 1})
+    reads = []
+    for found in differing(source, Held(rows), plan, len(rows)):
+        assert found.read == source.read
+        reads.append(found.read)
+    assert (found.keyless, found.keys, found.is_whole) == (6, [], True)
+    counts = [one for one in source.questions if one.endswith("keyless")]
+    assert [one for one in counts if one != "0 keyless"] == ["2 keyless", "3 keyless", "1 keyless"]
+    assert len(counts) == 10
+    assert max(later - before for before, later in pairwise([0, *reads])) <= 103
+    # Without an index each question is about the whole table, so that one has to do.
+    source = Held(rows, is_indexed=False, keyless={-5: 2, 250: 3, 999: 1})
+    found = all_of(source, Held(rows), Plan(first=2_000, parts=1024))
+    assert (found.keyless, found.read) == (6, source.read)
+    assert source.questions == ["digests", "6 keyless"]
+
+
 def test_copies_that_order_keys_otherwise_are_refused_and_not_cut_for_ever() -> None:
     class Everywhere(Held):
         """Whatever is asked about, all of it is there."""
@@ -207,6 +242,8 @@ def test_copies_that_order_keys_otherwise_are_refused_and_not_cut_for_ever() -> 
 
         def digests(self, stretches: Sequence[Bounds]) -> list[list[Digest]]:
             self.questions.append("digests")
+            if len(self.questions) > MOST_QUESTIONS:
+                pytest.fail("ranges are cut for ever")
             return [[Digest(self.rows_anywhere, 0)] * (len(bounds) - 1) for bounds in stretches]
 
         def cuts(self, one: Range, parts: int) -> list[Key]:
