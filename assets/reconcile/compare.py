@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from assets.control import ledger, progress
+from assets.control import discovered_tables, ledger, progress
 from assets.gold import tables as gold_tables
 from assets.reconcile.gold import GoldTables
 from assets.reconcile.passing import Passed, Passing
@@ -134,9 +134,9 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
         UnknownKey: a table that is asked for is none of gold's.
         UnreadableSource: the source cannot be asked.
     """
-    chosen = _chosen(lake, feed, ask.tables)
+    chosen, stopped = _chosen(lake, feed, ask.tables)
     names = recorded_names(lake, feed)
-    found: list[Compared] = []
+    found = [Compared(name, f"gold does not make it now: {why}") for name, why in stopped.items()]
     differ: dict[str, list[Key]] = {}
     with source.snapshot() as snapshot:
         for name, table in chosen.items():
@@ -175,14 +175,21 @@ def looked_at_again(
     return Reconciled(looks.place, place_of(newest_position(lake, feed), looks.place), found.tables)
 
 
-def _chosen(lake: Lake, feed: Feed, asked: Collection[str]) -> dict[str, Table]:
+def _chosen(
+    lake: Lake, feed: Feed, asked: Collection[str]
+) -> tuple[dict[str, Table], dict[str, str]]:
+    """The gold tables that are asked for, all where none is named; and those of them that are not made now, and why."""
     tables = gold_tables.mirrors(lake, feed)
+    not_made = discovered_tables.made_and_stopped(lake, feed).stopped
     for name in asked:
-        if name not in tables:
-            hint = did_you_mean(name, tables)
-            known = ", ".join(tables) or "none yet"
+        if name not in tables and name not in not_made:
+            hint = did_you_mean(name, [*tables, *not_made])
+            known = ", ".join([*tables, *not_made]) or "none yet"
             raise UnknownKey(f"feed {feed.name} has no gold table {name!r}{hint}; it has {known}")
-    return {name: one for name, one in tables.items() if not asked or name in asked}
+    return (
+        {name: one for name, one in tables.items() if not asked or name in asked},
+        {name: str(one.fault) for name, one in not_made.items() if not asked or name in asked},
+    )
 
 
 def _prepared(one: Compared, table: Table, snapshot: Snapshot) -> str | None:

@@ -59,6 +59,17 @@ def called(schema: str, table: str, lsn: int = 1) -> dict[str, Any]:
     return names | {"lsn": lsn, "ts_ms": 1_790_000_000_000}
 
 
+def land_described(shop: Named, schema: str, table: str, rows: dict[int, int]) -> None:
+    """Inserts whose records say what the table's columns and its key are."""
+    for number, n in rows.items():
+        payload: dict[str, Any] = {"op": "c", "before": None, "after": {"id": number, "n": n}}
+        payload["source"] = called(schema, table)
+        value = {"schema": ENVELOPE, "payload": payload}
+        key = {"schema": ID, "payload": {"id": number}}
+        place = {"topic": f"{schema}/{table}", "partition": 0, "offset": number}
+        shop.land(place | {"key": key, "value": value})
+
+
 @pytest.fixture
 def shop(postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Named]:
     """The tables, and no feed yet."""
@@ -118,13 +129,7 @@ def test_a_name_with_a_dot_that_the_stream_describes_is_told_by_golds_name(
     shop.declare("table_names: schema\n")
     rows = {"shop.a": ("b", {1: 1000, 2: 2000}), "shop": ("a.b", {1: 1, 2: 2})}
     for schema, (table, numbers) in rows.items():
-        for number, n in numbers.items():
-            payload: dict[str, Any] = {"op": "c", "before": None, "after": {"id": number, "n": n}}
-            payload["source"] = called(schema, table)
-            value = {"schema": ENVELOPE, "payload": payload}
-            key = {"schema": ID, "payload": {"id": number}}
-            place = {"topic": f"{schema}/{table}", "partition": 0, "offset": number}
-            shop.land(place | {"key": key, "value": value})
+        land_described(shop, schema, table, numbers)
     shop.bring()
     # Both have one whole name, by which nothing could tell them apart.
     assert shop.gold("shop.a__b") == {1: 1000, 2: 2000}
@@ -192,3 +197,29 @@ def test_files_say_which_of_two_tables_they_are_of_once_it_is_declared_whole(
     assert weir("rebuild", "shop", *shop.place) == 0
     code, found = shop.told(capsys)
     assert (code, found["b"]["state"]) == (0, "same")
+
+
+def test_a_table_that_gold_does_not_make_is_told_of_beside_those_that_are_the_same(
+    shop: Named, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.declare("")
+    land_described(shop, "shop", "b", {1: 10, 2: 20})
+    land_described(shop, "shop", "orders", {1: 1, 2: 2})
+    shop.bring()
+    code, found = shop.told(capsys)
+    assert (code, {name: one["state"] for name, one in found.items()}) == (
+        0,
+        {"b": "same", "orders": "same"},
+    )
+    # Another table would stand under the same name.
+    land_described(shop, "other", "orders", {7: 7})
+    shop.bring()
+    code, found = shop.told(capsys)
+    assert (code, found["b"]["state"], found["orders"]["state"]) == (2, "same", "not compared")
+    assert found["orders"]["reason"].startswith("gold does not make it now: ")
+    assert "other.orders" in found["orders"]["reason"]
+    # Whoever asks for the other table alone is told of that one alone.
+    code, found = shop.told(capsys, "--table", "b")
+    assert (code, [*found]) == (0, ["b"])
+    code, found = shop.told(capsys, "--table", "orders")
+    assert (code, [*found]) == (2, ["orders"])
