@@ -17,7 +17,7 @@ from assets.silver import checks, derive
 from assets.silver.checks import Findings
 from assets.storage.lake import Lake, Layer
 from assets.storage.locks import writing
-from expectations import silver as rules
+from expectations.feed_rules import silver_rules
 from transforms.display import bullet_texts
 from transforms.errors import RebuildRefused, RebuildStopped
 from transforms.feed.feed import Feed, Table
@@ -55,7 +55,7 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
     next run or rebuild goes on.
 
     Raises:
-        RebuildStopped: what silver has now fails a blocking check.
+        RebuildStopped: what silver has now fails a check that blocks, by itself or as the feed file says.
         TableBusy: another run is writing tables of the feed; nothing was changed.
     """
     feed = decisions.with_recorded(lake, feed)
@@ -66,7 +66,7 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
         for name in feed.tables:
             alone.enter_context(writing(lake, Layer.GOLD, feed.name, name))
         _mark_unfinished(lake, feed)
-    blocking = [rule for rule in rules.rules_of(feed.format) if rule.severity == "blocking"]
+    blocking = [rule for rule in silver_rules(feed) if rule.severity == "blocking"]
     violations: Counter[str] = Counter()
     broken: list[Findings] = []
     for start in range(0, len(windows), WINDOWS_AT_ONCE):
@@ -77,7 +77,7 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
             broken.append(made.findings)
         yield RebuildProgress(start + len(some), len(windows))
     for rule in blocking:
-        if violations[rule.name]:
+        if violations[rule.name] > rule.at_most:
             shown = [checks.samples(lake, one).get(rule.name, "") for one in broken]
             seen = "; ".join(line.removeprefix("- ") for one in shown for line in bullet_texts(one))
             raise RebuildStopped(

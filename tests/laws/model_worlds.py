@@ -162,19 +162,23 @@ def case_of(event: Event) -> str:
 
 
 def world(
-    kind: str, landing: Path, histories: int, keep_deleted: Collection[str] = KEEP_DELETED
+    kind: str,
+    landing: Path,
+    histories: int,
+    keep_deleted: Collection[str] = KEEP_DELETED,
+    first: int = SEED,
 ) -> World:
     """Draw so many histories of one kind and lay them out as drops, one per window.
 
-    ``keep_deleted``: the tables whose deleted rows stay.
+    ``keep_deleted``: the tables whose deleted rows stay. ``first``: the number of the first history.
     """
     tables = {name: model_histories.TABLES[name] for name in model_histories.KINDS[kind]}
     delivered: dict[str, dict[str, list[Event]]] = {
         name: {window: [] for window in WINDOWS} for name in tables
     }
-    rng = Random(f"order {kind} {SEED}")
+    rng = Random(f"order {kind} {first}")
     drops: dict[str, list[Event]] = {window: [] for window in WINDOWS}
-    for seed in range(SEED, SEED + histories):
+    for seed in range(first, first + histories):
         events = model_histories.history(kind, seed, f"{kind}-{seed}", 5 + seed % 36)
         arrived = model_histories.deliveries(events, seed, windows=len(WINDOWS))
         for number, some in arrived.items():

@@ -29,7 +29,7 @@ from tests.laws.oracle.event import Event
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import DecisionRefused, RebuildStopped
 from transforms.feed.decisions import Epoch, Release
-from transforms.feed.feed import Feed, Retention
+from transforms.feed.feed import CheckSetting, Feed, Retention
 
 NOW = datetime(2025, 11, 21, tzinfo=UTC)
 MINUTE_5 = datetime.fromtimestamp(1_763_600_000 + 5 * 60, UTC)
@@ -74,6 +74,31 @@ def test_a_log_that_was_reset_has_its_place_once_an_epoch_is_opened(
     (done,) = compaction.compact_feed(lake, brief, {"pets": PETS}, dry_run=False)
     assert done.folded == 5
     assert names(lake, feed) == {1: "Zoe"}
+
+
+def test_a_rebuild_is_stopped_by_the_checks_that_block_by_the_feed_file(
+    lake: Lake, folder: Path
+) -> None:
+    born = change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=1)
+    fallen = change("U", 4, {"id": "1"}, {"name": "Zoe"}, log=1, minute=9)
+    lay(folder, "2025-11-20/03/a.json", drop(born, born))
+    lay(folder, "2025-11-20/04/b.json", drop(fallen))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed)
+    falls, twice = "position_rises_with_source_time", "no_event_twice"
+
+    def is_stopped(**settings: CheckSetting) -> bool:
+        try:
+            return rebuild.rebuild_in(lake, replace(feed, checks=settings)) != 0
+        except RebuildStopped:
+            return True
+
+    assert is_stopped()
+    assert not is_stopped(**{falls: CheckSetting(severity="warn")})
+    assert not is_stopped(**{falls: CheckSetting(at_most=1)})
+    assert is_stopped(
+        **{falls: CheckSetting(severity="off"), twice: CheckSetting(severity="block")}
+    )
 
 
 def test_a_complete_snapshot_ends_what_it_does_not_name(lake: Lake, folder: Path) -> None:
