@@ -18,6 +18,7 @@ SCRIPT = """
 import os
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
+from transforms.errors import ClusterAway
 
 def session(master):
     os.environ["WEIR_SPARK_MASTER"] = master
@@ -36,7 +37,6 @@ KEYS = """
 import os
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import session_config
-from transforms.errors import ClusterAway
 
 environment = {**os.environ, "WEIR_SPARK_MASTER": os.environ["CLUSTER"]}
 settings = session_config(environment) | {"spark.master": "local[1]"}
