@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -260,9 +261,10 @@ def expectation_of(one: DeclaredExpectation, types: Mapping[str, str]) -> Any:
     arguments = typed_arguments(one.kind, one.arguments, types.get(column) if column else None)
     if one.column is not None:
         arguments["column"] = one.column
-    if "row_condition" in arguments:
-        # The one language of conditions that means the same to pandas and to Spark.
-        arguments.setdefault("condition_parser", "great_expectations")
+    if arguments.get("condition_parser", _CONDITIONS) == _CONDITIONS:
+        arguments.pop("condition_parser", None)
+        if (text := _text(arguments.get("row_condition"))) is not None:
+            arguments["row_condition"] = _condition(text, types)
     made = _class_of(one.kind)(**arguments, severity=SEVERITY[one.severity])
     made.meta = {"check": one.check}
     return made
@@ -270,6 +272,63 @@ def expectation_of(one: DeclaredExpectation, types: Mapping[str, str]) -> Any:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+_CONDITIONS: Final = "great_expectations"
+"""The one language of conditions that means the same to pandas and to Spark."""
+
+_CONDITION: Final = re.compile(
+    r"""\s*col\(\s*(?P<mark>["'])(?P<column>(?:(?!(?P=mark)).)+)(?P=mark)\s*\)\s*"""
+    r"""(?:(?P<notnull>\.notnull\(\))|(?P<operator>[=!]=|[<>]=?)\s*"""
+    r"""(?:(?P<quote>["'])(?P<text>[^"']*)(?P=quote)|(?P<bare>[-+.\w]+)))\s*""",
+    re.IGNORECASE,
+)
+_COMPARED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    **{"==": operator.eq, "!=": operator.ne},
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+}
+
+
+def _condition(text: str, types: Mapping[str, str]) -> Any:
+    """A condition on rows, as Great Expectations has it, with a value of its column's type.
+
+    Read by itself, it would take the first of several comparisons and drop the others; and pandas finds no row where a
+    boolean, or a number, is compared with a text.
+
+    Raises:
+        ValueError: it is not one comparison of one column, or the value is none of the column's type.
+    """
+    from great_expectations.expectations.row_conditions import Column
+
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            f"{text!r} is no condition. Expected is one comparison of one column, such as"
+            """ col("status") == "paid", col("amount") > 10, col("is_open") == true or col("name").notnull()"""
+        )
+    column = Column(found["column"])
+    if found["notnull"]:
+        return column.is_not_null()
+    condition = _COMPARED[found["operator"]](
+        column, _compared_with(found, types.get(found["column"]))
+    )
+    # To pandas a null is unlike every text, to Spark it is neither like nor unlike one.
+    return column.is_not_null() & condition if found["operator"] == "!=" else condition
+
+
+def _compared_with(found: re.Match[str], type_name: str | None) -> object:
+    """The value of a condition; a day or a moment stays the text that pandas and Spark both read."""
+    said = found["text"] if found["bare"] is None else found["bare"]
+    kind = None if type_name is None else column_type(type_name)
+    if isinstance(kind, Date | Timestamp):
+        _time(said, kind)
+        return said
+    if kind is None and found["bare"] is None:
+        return said
+    value = _converted(said, type_name)
+    if isinstance(value, str) and not isinstance(kind, String):
+        raise ValueError(f"{said!r} is neither a number nor true or false; put a text in quotes")
+    return value
 
 
 def _class_of(kind: str) -> Any:

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote, urlsplit
 from transforms.errors import SettingMisdeclared
 from transforms.feed.feed import Feed, Table
 from transforms.feed.names import HISTORY, asset_name
-from transforms.gold.columns import IS_DELETED, ROW_SENTENCES, VERSION_SENTENCES
+from transforms.gold.columns import ROW_SENTENCES, VERSION_SENTENCES, what_a_row_is
 
 # Which catalogues, and how their names are made.
 
@@ -163,10 +163,8 @@ def entry_of(feed: Feed, schema: str, gold: Gold) -> Entry:
     table, is_history = gold.table, gold.name.endswith(HISTORY)
     described = feed.running.tables.get(table.name)
     whole = f"One row for each version of each row of {table.name}."
-    now = f"One row for each key of {table.name}: its current state."
-    if table.marks_deletes:
-        now = f"One row for each key of {table.name}: its current state, or, marked by {IS_DELETED}, its last one."
-    said = (described.description if described else None) or ("" if is_history else now)
+    now = "" if is_history else what_a_row_is(table, table.name)
+    said = (described.description if described else None) or now
     sentences = {
         **(described.columns if described else {}),
         **(VERSION_SENTENCES if is_history else ROW_SENTENCES),

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns.quoting import quoted
+from assets.control.progress import DECLARATION
 from assets.cuts.record import Cut
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
@@ -26,10 +27,11 @@ from assets.gold.silver_in_process import SilverInProcess, TooLarge
 from assets.gold.stored_by_spark import key_texts
 from assets.gold.stored_in_process import StoredInProcess
 from assets.gold.tables import GoldTable
-from assets.storage.lake import Lake
+from assets.storage.lake import Lake, Layer
 from transforms.change import LogPosition
 from transforms.compaction_watermarks import CompactionWatermark
 from transforms.cuts.positions import are_beyond, matrix_of
+from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.gold import folded_rows
 from transforms.gold.columns import EFFECT, KEY, LOG_POSITION, tombstone_columns
@@ -58,6 +60,13 @@ class TableAt:
     def plan(self) -> TablePlan:
         """What is known of the table; no window is new."""
         return plan_of(self.lake, self.feed, self.table, self.name, [])
+
+    @property
+    def is_as_declared(self) -> bool:
+        """Whether the table was made under the declaration that there is now, by which its changes are folded again."""
+        stored = self.lake.in_process_table(Layer.GOLD, self.feed.name, self.name)
+        declared = table_digest(self.plan.feed, self.plan.table)
+        return not stored.exists or stored.properties.get(DECLARATION) == declared
 
     @property
     def is_compacted_beyond(self) -> bool:

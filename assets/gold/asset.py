@@ -27,6 +27,7 @@ from transforms.gold.columns import (
     LOG_POSITION,
     OF_DELETE,
     ROW_SENTENCES,
+    what_a_row_is,
 )
 
 
@@ -136,7 +137,7 @@ def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
         deps=deps,
         kinds={"gold", "deltalake"},
         description=described_in_feed(feed, table.name).description
-        or f"One row per key of {code(table.name)}: its current state.",
+        or what_a_row_is(table, code(table.name)),
         metadata={**stored_name(feed, name), **schema_of(feed, table)},
     )
     yield dg.AssetSpec(

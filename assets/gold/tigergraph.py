@@ -160,7 +160,8 @@ def with_deleted_end(
 def _tombstones(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
     """One row per vertex that is deleted: ``graph``, ``type``, ``uid``, ``deleted_at``."""
     rows = lake.table(Layer.GOLD, feed.name, name).read()
-    if table.marks_deletes:
+    # What gold was made under: it may wait for the windows of a changed declaration.
+    if IS_DELETED in rows.columns:
         gone = rows.where(IS_DELETED)
     else:
         tombstones = lake.table(Layer.GOLD, feed.name, name + TOMBSTONES).read()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pyspark.sql.pandas.types import from_arrow_schema
+
 from assets.columns import layers
 from expectations.suites import fault_of
 from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import DeclaredSuite, Feed
+from transforms.gold.folded_rows import rows_schema
 
 
 def faults_of_suites(feed: Feed) -> list[FeedMisdeclared]:
@@ -35,4 +38,6 @@ def refuse_unknown(feed: Feed) -> None:
 def _types(feed: Feed, suite: DeclaredSuite) -> Mapping[str, str]:
     if suite.table is None:
         return {one.name: one.dataType.simpleString() for one in layers.Silver.spark.fields}
-    return feed.tables[suite.table].columns
+    table = feed.tables[suite.table]
+    own = from_arrow_schema(rows_schema(table)).fields
+    return {**{one.name: one.dataType.simpleString() for one in own}, **table.columns}

@@ -28,6 +28,7 @@ from transforms.gold.columns import (
     RESET,
     ROW_SENTENCES,
     VERSION_SENTENCES,
+    what_a_row_is,
 )
 
 
@@ -101,7 +102,7 @@ def tables_of(lake: Lake, feed: Feed, table: Table, name: str) -> Iterator[dict[
     """A gold table, and its history where it keeps one."""
     yield {
         **dbt_place(lake, feed, name),
-        "description": f"One row for each key of {table.name}: its current state.",
+        "description": what_a_row_is(table, table.name),
         "columns": [*declared(table), *own(table)],
     }
     if table.history:

@@ -6,11 +6,12 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Final
 
 import click
 
 from assets.audit.explain import Delivery, KeyStory, Step, explained
-from assets.control import discovered_tables
+from assets.control import decisions, discovered_tables
 from assets.gold import tables as gold_tables
 from assets.wording import counted
 from orchestration.cli import session
@@ -60,6 +61,11 @@ def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bo
         put_json({"table": name} | asdict(key_story), indent=None)
     else:
         put_lines(story_lines(name, table, key_story))
+        declared = decisions.with_recorded(lake, feed)
+        if gold_tables.is_behind(lake, declared, table, table_name):
+            put_lines(
+                [f"{name} itself {NOT_AS_DECLARED}: `weir run --feed {feed.name}` makes it so."]
+            )
     return 0 if is_anything_known(key_story) else 1
 
 
@@ -84,6 +90,10 @@ def key_parts(key: str, table: Table) -> list[str | None]:
 
 
 Image = Mapping[str, str | None]
+
+NOT_AS_DECLARED: Final = (
+    "is missing, or was made under another declaration than the feed file has now"
+)
 
 
 def story_lines(name: str, table: Table, key_story: KeyStory) -> list[str]:

@@ -119,6 +119,33 @@ CASES: Mapping[str, tuple[DeclaredExpectation, DeclaredExpectation, list[object]
         ),
         [-3.0],
     ),
+    "a condition on a boolean": (
+        expectation(
+            *("expect_column_values_to_not_be_null", "price"), row_condition='col("ok") == false'
+        ),
+        expectation(
+            *("expect_column_values_to_not_be_null", "price"), row_condition='col("ok") == "true"'
+        ),
+        [None],
+    ),
+    "a condition on a number in quotes": (
+        expectation(
+            *("expect_column_values_to_not_be_null", "name"), row_condition='col("id") < "4"'
+        ),
+        expectation(
+            *("expect_column_values_to_not_be_null", "name"), row_condition='col("id") >= "3"'
+        ),
+        [None],
+    ),
+    "a condition on a text without quotes": (
+        expectation(
+            *("expect_column_values_to_not_be_null", "day"), row_condition='col("name") == no'
+        ),
+        expectation(
+            *("expect_column_values_to_not_be_null", "day"), row_condition='col("name") == 007'
+        ),
+        [None],
+    ),
 }
 
 
@@ -131,6 +158,25 @@ def test_an_expectation_passes_and_fails_with_samples_and_their_keys(case: str) 
     assert found.broken == len(values)
     assert [one.get(broken.column or "") for one in found.samples] == values
     assert all(one["id"] is not None for one in found.samples)
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        ('col("id") < 3 and col("ok") == true', "Expected is one comparison of one column"),
+        ("NOT ok", "Expected is one comparison of one column"),
+        ('col("ok") == "no"', "'no' is no value of type boolean"),
+        ('col("id") == "Ada"', "'Ada' is no value of type bigint"),
+        ('col("day") < "yesterday"', "'yesterday' is no value of type date"),
+        ('col("_weir_event_id") == Ada', "put a text in quotes"),
+    ],
+)
+def test_a_condition_that_would_find_no_row_is_refused(condition: str, says: str) -> None:
+    fault = fault_of(
+        expectation("expect_column_values_to_not_be_null", "name", row_condition=condition), TYPES
+    )
+    assert fault is not None
+    assert says in fault.said
 
 
 def test_whole_numbers_beyond_floating_ones_are_shown_as_they_are() -> None:

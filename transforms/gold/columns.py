@@ -59,6 +59,12 @@ VERSION_SENTENCES: Final[Described] = {
 }
 
 
+def what_a_row_is(table: Table, name: str) -> str:
+    """A sentence for whoever meets the table in dbt, in a catalogue or in Dagster's pages; ``name``: as it is shown."""
+    last = f", or, marked by {IS_DELETED}, its last one" if table.marks_deletes else ""
+    return f"One row for each key of {name}: its current state{last}."
+
+
 def key_columns(table: Table) -> tuple[str, ...]:
     """The columns that identify a row of gold: the key, or in a table without one its values and the copy's number."""
     return table.key or (KEY, COPY)

@@ -196,7 +196,8 @@ class FoldedRows:
         if known is not None and last[:2] <= known[:2]:
             metrics.needs_tombstone_merge += state.effect == "remove"
             metrics.drops_tombstone += state.effect != "remove" and last[:2] < known[:2]
-        if last.is_range_delete and (full_rebuild or one.copies):
+        was_marked = one.stored is not None and one.stored.state.is_deleted
+        if last.is_range_delete and (full_rebuild or (one.copies and not was_marked)):
             counts = metrics.changed if state.is_live else metrics.removed
             counts[last.event_id] += 1
         if self._table.key:

@@ -97,6 +97,9 @@ def past_of(lake: Lake, feeds: Path, question: Question, asked: str) -> Past:
     found = {
         name: TableAt(then, feed, mirrors[name[-1]], name[-1], cut.log_position) for name in names
     }
+    others = sorted(one.name for one in found.values() if not one.is_as_declared)
+    if others:
+        raise CutRefused(feed.name, _declared_since(feed, cut, others))
     beyond = [one for one in found.values() if one.is_compacted_beyond]
     if beyond:
         raise CutRefused(feed.name, _compacted(known, cut, beyond))
@@ -120,6 +123,15 @@ def _feed_of(feeds: Path, question: Question, names: set[Name]) -> Feed:
         raise CutRefused(of[0], fault)
     (feed,) = session.choose(feeds, of)
     return feed
+
+
+def _declared_since(feed: Feed, cut: Cut, names: Sequence[str]) -> str:
+    """What is said of a cut whose tables were made before the feed file, or a decision, said what it says now."""
+    return (
+        f"as of {cut.text}: {', '.join(names)} of the newest cut was made under another declaration than the feed file"
+        f" has now, or before a decision that changes its rows. `weir run --feed {feed.name}` makes it by what is"
+        " declared now, and records the cut again"
+    )
 
 
 def _compacted(known: Sequence[Cut], cut: Cut, beyond: Sequence[TableAt]) -> str:

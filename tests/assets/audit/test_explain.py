@@ -14,9 +14,12 @@ from assets.control import decisions
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.storage.lake import Lake, Layer
 from orchestration.cli.explain import key_parts, story_lines
+from orchestration.feeds.load import load_feed
+from orchestration.resources import lake_of
 from tests.laws.drawn import model_format
 from tests.laws.drawn.model_histories import KINDS, TABLES, deliveries, history, to_record
 from tests.laws.oracle.event import Event, Image, Transaction
+from tests.support.commands_here import weir
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.errors import UnknownKey
 from transforms.feed.decisions import Epoch
@@ -167,3 +170,31 @@ def test_a_key_is_written_with_commas_or_as_json() -> None:
     assert key_parts('["a,b", 7]', VISITS) == ["a,b", "7"]
     with pytest.raises(UnknownKey, match=r"2 parts \(zoo, pet\), and 'north' gives 1"):
         key_parts("north", VISITS)
+
+
+def test_the_story_says_that_gold_was_made_by_another_declaration(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the new word the row is gone; gold has it, marked, until the next run."""
+    lay(
+        folder,
+        "2025-11-20/03/a.json",
+        drop(change("I", 1, after={"id": "1", "name": "Ada"}), change("D", 9, {"id": "1"})),
+    )
+    file = tmp_path / "feeds/zoo.yaml"
+    file.parent.mkdir()
+    place = ("--feeds", str(file.parent), "--warehouse", str(tmp_path / "warehouse"))
+    lake = lake_of(place[-1]).by(IN_PROCESS)
+    for word in ("mark", "remove"):
+        file.write_text(
+            f"format: arcion_s3_json\nlanding: {folder}\ndeletes: {word}\n"
+            "tables: {pets: {key: [id], columns: {id: int, name: string}}}\n"
+        )
+        if word == "mark":
+            bring(lake, load_feed(file))
+        assert weir("explain", "zoo", "pets", "1", *place) == 0
+        said = capsys.readouterr().out
+        assert ("was made under another declaration" in said) == (word == "remove")
+    bring(lake, load_feed(file))
+    assert weir("explain", "zoo", "pets", "1", *place) == 0
+    assert capsys.readouterr().out.endswith("So gold has no row.\n")

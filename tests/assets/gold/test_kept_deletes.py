@@ -306,6 +306,24 @@ def test_a_truncate_that_would_mark_most_live_rows_waits(
     assert held.rows == 2
 
 
+def test_a_row_that_is_marked_already_is_not_removed_once_more(
+    here: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A late change alters what the row says, and the truncate that marked it has done nothing new."""
+    model_format.register(monkeypatch)
+    feed = Feed("zoo", "model", str(folder), tables={"pets": KEPT})
+    born = [said("replace", at, after={"id": f"{at}", "name": "Ada"}) for at in (1, 2)]
+    lay(folder, "2025-11-20/03/a.jsonl", drop(*born, said("remove", 30, scope={})))
+    (done,) = applied(here, feed, ["2025-11-20T03"]).tables
+    assert [(one.removed, one.changed) for one in done.range_deletes] == [(2, 0)]
+    late = said("update", 10, after={"id": "1", "name": "Ava"})
+    lay(folder, "2025-11-20/04/b.jsonl", drop(late))
+    (done,) = applied(here, feed, ["2025-11-20T04"]).tables
+    assert (done.rows, done.marked, done.metrics.keys, done.range_deletes) == (0, 2, 1, ())
+    stored = here.in_process_table(Layer.GOLD, "zoo", "pets").rows()
+    assert {row["name"] for row in stored} == {"Ava", "Ada"}
+
+
 def said(
     effect: str,
     at: int,

@@ -238,6 +238,36 @@ def test_large_tables_are_asked_about_by_spark_and_give_the_same_answers(
     assert (answer.passed, answer.observed) == (False, "1")
 
 
+def test_an_expectation_may_be_of_the_rows_that_are_not_marked_as_deleted(
+    lake: Lake, feed: Feed, tmp_path: Path
+) -> None:
+    """And the engines agree of which rows a condition is: of booleans, and of nulls."""
+    marking = replace(PETS, deletes="mark")
+    feed = replace(feed, tables={"pets": marking})
+    # Of the key 7 nothing but its delete is known.
+    gone = (change("D", 10 + id, {"id": f"{id}"}) for id in (3, 7))
+    lay(tmp_path / "landing", "2025-11-20/04/b.json", drop(*gone))
+    bring(lake, feed)
+
+    def named(word: str, condition: str | None) -> DeclaredExpectation:
+        told = {} if condition is None else {"row_condition": condition}
+        kind = "expect_column_values_to_not_be_null"
+        return DeclaredExpectation(f"{word} named", kind, "name", told, "warn", "expectations")
+
+    own = suite(
+        named("all", None),
+        named("live", 'col("_weir_is_deleted") == false'),
+        named("not marked", 'col("_weir_is_deleted") != "true"'),
+        named("other than Bo", 'col("name") != "Bo"'),
+    )
+    for asking in (lake, lake.by(SPARK)):
+        asked = declared_checks.ask_gold(asking, feed, own, marking, ["pets"])
+        answers = [one for some in asked.answers.values() for one in some]
+        assert [(one.error, one.asked, one.broken) for one in answers] == [
+            *[(None, 4, 1), (None, 2, 0), (None, 2, 0), (None, 2, 0)],
+        ]
+
+
 def test_expectations_that_need_pandas_and_such_that_need_spark_are_all_answered(
     lake: Lake, feed: Feed
 ) -> None:

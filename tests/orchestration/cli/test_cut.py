@@ -29,7 +29,7 @@ from orchestration.resources import lake_of
 from tests.support.bank_log import FIRST, TRANSACTIONS, Topics, Transfer, Write, feed_of, records
 from tests.support.commands_here import weir
 from transforms.errors import CutRefused
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Deletes, Feed
 from transforms.quantities import spoken_seconds
 
 ROOT = Path(__file__).parents[3]
@@ -166,6 +166,39 @@ def test_a_row_that_stays_marked_is_live_in_a_cut_before_its_delete(
     assert asked(capfd, sql, "--at", "latest-cut")[0] == [{"cents": 50, "gone": True}]
     assert asked(capfd, sql, "--at", "0/16B3848")[0] == [{"cents": 50, "gone": False}]
     assert asked(capfd, sql, "--at", "0/16B3748")[0] == [{"cents": 70, "gone": False}]
+
+
+@pytest.mark.parametrize("then", ["mark", "remove"])
+def test_a_cut_of_tables_that_were_made_under_another_declaration_is_refused(
+    lake: Lake, feed: Feed, capfd: pytest.CaptureFixture[str], then: Deletes
+) -> None:
+    """Else a deleted row would be a live one there, or no row either live or deleted."""
+    (file,) = Path(os.environ["WEIR_FEEDS"]).glob("*.yaml")
+    text = file.read_text()
+    declared: dict[str, Feed] = {}
+    for word in (then, "remove" if then == "mark" else "mark"):
+        tables = {name: replace(one, deletes=word) for name, one in feed.tables.items()}
+        declared[word] = replace(feed, tables=tables, deletes=word)
+    before, after = declared.values()
+    topics = Topics()
+    send(topics, OPENED, MOVED, CLOSED)
+    bring(lake, before, topics)
+    file.write_text(f"{text}deletes: {after.deletes}\n")
+    assert weir("query", EACH, "--at", "latest-cut") == 2
+    said = " ".join(capfd.readouterr().err.split())
+    assert "checking, savings of the newest cut was made under another declaration" in said
+    assert "`weir run --feed bank`" in said
+    # Back again nothing has happened, and a run makes the tables by what is declared now.
+    file.write_text(f"{text}deletes: {then}\n")
+    assert asked(capfd, EACH, "--at", "latest-cut")[0]
+    file.write_text(f"{text}deletes: {after.deletes}\n")
+    windows = [f"{FIRST:%Y-%m-%dT%H}"]
+    derive.derive(lake, after, windows)
+    apply.apply_tables(lake, after, [*after.tables.values()], windows)
+    progress.finish(lake, after, windows)
+    record.record(lake, after)
+    rows, _ = asked(capfd, "SELECT * FROM gold.bank.checking", "--at", "latest-cut")
+    assert [row["_weir_is_deleted"] for row in rows] == ([True] if then == "remove" else [])
 
 
 def test_spark_answers_the_same(

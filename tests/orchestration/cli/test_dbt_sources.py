@@ -54,6 +54,9 @@ def test_each_feed_is_a_source_with_its_gold_tables(
         *("clicks", "customers", "customers__history", "lines"),
         *("members", "members__history"),
     ]
+    row, last = "One row for each key of", ", or, marked by _weir_is_deleted, its last one"
+    assert tables["lines"]["description"] == f"{row} lines: its current state."
+    assert tables["members"]["description"] == f"{row} members: its current state{last}."
     path = f"{tmp_path}/warehouse/gold/shop/customers"
     assert tables["customers"]["identifier"] == path
     assert tables["customers"]["meta"] == {"external_location": f"delta_scan('{path}')"}
