@@ -252,7 +252,7 @@ class Pace:
             self.rows, self.since = rows, time.monotonic()
 
 
-def rows_of(theirs: SourceTable, keys: Sequence[Key], rate: int | None) -> dict[Key, Row]:
+def paced_rows(theirs: SourceTable, keys: Sequence[Key], rate: int | None) -> dict[Key, Row]:
     """The rows of these keys, so many of them a second."""
     pace, rows = Pace(rate), dict[Key, Row]()
     for at in range(0, len(keys), KEYS_AT_ONCE):
@@ -340,7 +340,7 @@ class _Looks:
         try:
             with snapshot.apart():
                 theirs = snapshot.table(one.named.table, one.columns)
-                look.rows = rows_of(theirs, look.keys, self.ask.rate)
+                look.rows = paced_rows(theirs, look.keys, self.ask.rate)
         except Incomparable as fault:
             one.reason, one.different, one.behind = str(fault), [], []
             return False

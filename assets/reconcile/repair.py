@@ -23,7 +23,7 @@ from assets.reconcile.compare import (
     Reconciled,
     Sides,
     newest_position,
-    rows_of,
+    paced_rows,
 )
 from assets.reconcile.gold import GoldTables
 from assets.reconcile.source import TimedSnapshot
@@ -151,7 +151,7 @@ class _Reading:
             try:
                 with snapshot.apart():
                     theirs = snapshot.table(one.named.table, one.columns)
-                    rows = rows_of(theirs, keys, self.rate)
+                    rows = paced_rows(theirs, keys, self.rate)
             except Incomparable as fault:
                 plan.left.append(Left(one.table, None, str(fault)))
                 continue

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from assets.reconcile.source import Snapshot
 from assets.storage.lake import Lake, Layer
+from transforms.display import code
 from transforms.feed.feed import Feed
 from transforms.feed.names import StreamName
 from transforms.reconcile.ranges import Incomparable
@@ -93,7 +94,7 @@ def _which_is_it(
     is_of_path = of_file is not None and of_file.path is not None
     names = {one: telling(recorded, one, tables, database, is_of_path=is_of_path) for one in tables}
     helps = [
-        f"if it is {one}, declare it as `{name}` under `tables`"
+        f"if it is {one}, declare it as {code(name)} under `tables`"
         for one, name in names.items()
         if name is not None
     ]
