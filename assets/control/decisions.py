@@ -132,7 +132,7 @@ def refuse_unknown_secret(feed: Feed) -> None:
         found = "is not set" if own is None else "holds another secret than they were erased with"
         raise DecisionRefused(
             feed.name,
-            f"{keys} keys are erased, and without their secret nobody can tell what lands of them again:"
+            f"keys are erased ({keys:,}), and without their secret nobody can tell what lands of them again:"
             f" {SECRET} {found}. Nothing was written: set it to the secret of the first `weir erase`",
         )
 

@@ -27,10 +27,14 @@ Signed = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Who is told of an erasure: ``is_wanted`` is asked once it is known what would go, ``say`` told each step."""
+    """Who is told of an erasure: ``is_wanted`` is asked once it is known what would go, ``say`` told each step.
+
+    ``only_looks``: whether nothing is to be changed, what was interrupted included.
+    """
 
     is_wanted: Callable[[Plan], bool] = lambda _: True
     say: Callable[[str], None] = lambda _: None
+    only_looks: bool = False
 
 
 NOBODY: Final = Told()
@@ -50,6 +54,9 @@ def erase(
     feed = decisions.with_recorded(lake, feed)
     decisions.refuse_unknown_secret(feed)
     progress = interrupted(lake, feed, what.name, what.key)
+    if progress is not None and told.only_looks:
+        told.say(f"erasure {progress.plan.id} was interrupted; the next `weir run` finishes it")
+        return progress
     if progress is not None:
         return _gone_on(lake, feed, progress.plan, told)
     _refuse_behind(lake, feed, what)
@@ -215,7 +222,7 @@ def _refuse_other_secret(feed: Feed, begun: Sequence[Progress]) -> None:
 def refuse_without_secret(feed: Feed) -> None:
     """Raise where no secret is at hand, or one that can be found by trying."""
     if feed.erasure_key is None or feed.erasure_key.is_shorter_than(SHORTEST_KEY):
-        found = "is not set" if feed.erasure_key is None else "is shorter"
+        found = "is not set" if feed.erasure_key is None else "is too short"
         raise ErasureRefused(
             feed.name,
             f"an erased key is remembered by a keyed hash, and its secret, {SECRET}, {found}",

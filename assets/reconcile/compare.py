@@ -18,6 +18,7 @@ from assets.reconcile.passing import Passed, Passing
 from assets.reconcile.source import Snapshot, Source, SourceTable
 from assets.reconcile.table_names import Named, found_in_source, recorded_names
 from assets.storage.lake import Lake, Layer
+from assets.wording import counted
 from transforms.change import Key, LogPosition
 from transforms.column_types.ranges import OutOfRange
 from transforms.errors import UnknownKey
@@ -154,7 +155,7 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
     looks = _Looks(lake, feed, source, ask, place)
     for name, keys in differ.items():
         if keys:
-            ask.say(f"{name}: {len(keys):,} keys differ; looking at each")
+            ask.say(f"{name}: {counted(len(keys), 'key differs', 'keys differ')}; looking at each")
     looks.judge([(one, differ.get(one.table, [])) for one in found])
     return Reconciled(place, place_of(newest_position(lake, feed), place), found)
 
@@ -352,14 +353,22 @@ class _Looks:
             looks = [look for look in looks if look.ask_gold(passing)]
             if not looks or self._is_over or self.feed.format not in BY_LOG:
                 return
-            self.ask.say(f"{looks[0].gold.name}: waiting until gold has come to the snapshot")
+            left = f"for at most {self._left:,.0f} s more"
+            self.ask.say(
+                f"{looks[0].gold.name}: waiting, {left}, until gold has come to the snapshot"
+            )
             self._sleep()
 
     @property
     def _is_over(self) -> bool:
+        return self._left <= 0
+
+    @property
+    def _left(self) -> float:
+        """How many seconds may still be waited."""
         # Looks count, too: on a crowded machine each may take minutes.
         since = self.waits_since
-        return (0.0 if since is None else time.monotonic() - since) >= self.ask.wait
+        return self.ask.wait - (0.0 if since is None else time.monotonic() - since)
 
     def _sleep(self) -> None:
         self.waits_since = self.waits_since or time.monotonic()

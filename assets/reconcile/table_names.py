@@ -49,7 +49,8 @@ def found_in_source(feed: Feed, recorded: Sequence[Recorded], snapshot: Snapshot
     """
     if not recorded:
         raise Incomparable(
-            "no change of it has come yet, so that nothing says what the source calls it"
+            "no change of it has come yet, so that nothing says what the source calls it: `weir run` brings what"
+            " has landed"
         )
     named = {one: _table_of(feed, one, snapshot) for one in recorded}
     shown = {str(table or _shown(one.readings(snapshot.database))) for one, table in named.items()}

@@ -49,7 +49,7 @@ def table_lines(feed: Feed, one: Compared, limit: int) -> Iterator[str]:
     for column, why in one.columns.left_out.items():
         yield f"  column {column} is not compared: {why}"
     if one.different:
-        yield f"  gold is past the source's snapshot, by {one.judged_by}"
+        yield f"  gold is past the source's snapshot: {one.judged_by}"
     for difference in one.different[:limit]:
         yield from difference_lines(feed, one.table, difference)
     if (more := len(one.different) - limit) > 0:
@@ -75,7 +75,7 @@ def in_numbers(one: Compared) -> str:
     if one.different:
         kinds = Counter(difference.kind for difference in one.different)
         parts = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kinds[kind])
-        said.append(f"{counted(len(one.different), 'key')} differ: {parts}")
+        said.append(f"{counted(len(one.different), 'key differs', 'keys differ')}: {parts}")
     if one.behind:
         said.append(f"{counted(len(one.behind), 'key')} behind")
     if one.caught_up:
@@ -160,7 +160,7 @@ def plan_lines(feed: Feed, plan: RepairPlan, limit: int) -> Iterator[str]:
         of = "" if left.key is None else f", key {json.dumps(left.key, ensure_ascii=False)}"
         yield f"gold.{feed.name}.{left.table}{of}: not repaired: {left.why}"
     if plan.caught_up:
-        yield f"{counted(plan.caught_up, 'key')} are the same by now"
+        yield f"{counted(plan.caught_up, 'key is', 'keys are')} the same by now"
     yield f"read in the source at {plan.place.text}"
 
 
@@ -169,11 +169,17 @@ def after_lines(feed: Feed, found: Reconciled, tables: Collection[str]) -> Itera
     for one in found.tables:
         if one.table in tables:
             left = len(one.different) + len(one.behind)
-            says = f"{counted(left, 'key')} still differ" if left else "as in the source"
+            says = (
+                counted(left, "key still differs", "keys still differ")
+                if left
+                else "as in the source"
+            )
             again = f"the keys that differed were compared again: {says}"
             if one.reason is not None:
                 again = f"the keys that differed could not be compared again: {one.reason}"
-            yield f"gold.{feed.name}.{one.table}: repaired; {again}"
+            # What still differs was left out of the repair, or has changed since: that is no repaired table.
+            done = "recorded" if left else "repaired"
+            yield f"gold.{feed.name}.{one.table}: {done}; {again}"
 
 
 def plan_facts(plan: RepairPlan) -> Mapping[str, object]:

@@ -20,7 +20,9 @@ _ADDRESS: Final = re.compile(
     r"(postgres(?:ql)?|mysql|mariadb)://([^/?#\s@:]+)(?::([0-9]{1,5}))?/([^/?#\s@]+)", re.ASCII
 )
 _KINDS: Final = {"postgres": "postgresql", "mariadb": "mysql"}
-KNOWN: Final = "postgresql://host:port/database or mysql://host:port/database"
+KNOWN: Final = (
+    "postgresql://host:port/database, mysql://host:port/database or mariadb://host:port/database"
+)
 
 
 class Password(str):

@@ -53,7 +53,9 @@ from transforms.near_names import did_you_mean
     help="Go on with erasures that were interrupted, and take out of bronze what landed again of erased keys.",
 )
 @click.option("--lift", is_flag=True, help="Let what lands again of the key come through.")
-@click.option("--reason", help=f"{WHY}. Do not name the person in it.")
+@click.option(
+    "--reason", help=f"{WHY}. Needed where anything is to change. Do not name the person in it."
+)
 @BY
 @click.option("--dry-run", is_flag=True, help="Say what would be erased, and change nothing.")
 @click.option(
@@ -106,6 +108,7 @@ class Asked(_Options):
 
     def answered(self) -> None:
         """Do what is asked."""
+        self._refuse_together()
         if self.again:
             self._erase_again(self._signed())
         elif self.table is None:
@@ -119,6 +122,26 @@ class Asked(_Options):
         else:
             self._erase(self.table)
 
+    def _refuse_together(self) -> None:
+        """Refuse words of which one would be passed over: a dry run that changes something is the worst of them.
+
+        Raises:
+            click.UsageError: there are such.
+        """
+        if self.again and self.dry_run:
+            raise click.UsageError(
+                "--again takes out what was decided already, and knows no --dry-run; without it and --again,"
+                " `weir erase FEED` lists all erasures, and which were interrupted"
+            )
+        if self.again and (self.table or self.lift):
+            raise click.UsageError(
+                "--again is about all erased keys of the feed: leave TABLE, KEY and --lift out"
+            )
+        if self.lift and self.table is None:
+            raise click.UsageError(
+                "--lift is about one key: weir erase FEED TABLE KEY --lift --reason …"
+            )
+
     def _signed(self) -> decisions.Signature:
         return decisions.signed(self.feed, self.reason, self.by)
 
@@ -131,16 +154,18 @@ class Asked(_Options):
         return KeyToErase(table, name, tuple(key), self.linked, self.unreadable, self.in_advance)
 
     def _erase(self, name: str) -> None:
-        what, signed = self._what(name), self._signed()
+        what = self._what(name)
+        # Who only looks decides nothing, and owes no reason.
+        signed = None if self.dry_run else self._signed()
 
         def is_wanted(plan: Plan) -> bool:
             self.answer.lines(plan_lines(self.feed, plan))
             question = "Erase this? It cannot be undone"
             return not self.dry_run and (self.is_sure or agrees(question))
 
-        told = Told(is_wanted, self._say)
+        told = Told(is_wanted, self._say, self.dry_run)
         with waiting(f"looking for the key in bronze of {self.feed.name}"):
-            own = (signed.by or "", signed.reason or "")
+            own = (signed.by or "", signed.reason or "") if signed else ("", "")
             done = erasing.erase(self.lake, self.feed, what, own, told)
         if done.finished_at is None:
             self.answer.line("nothing was erased")
@@ -168,7 +193,7 @@ class Asked(_Options):
             self.answer.line(f"{self.feed.name}: bronze holds nothing of erased keys")
 
     def _lift(self, name: str) -> None:
-        what, signed = self._what(name), self._signed()
+        what = self._what(name)
         erasing.refuse_without_secret(self.feed)
         feed = decisions.with_recorded(self.lake, self.feed)
         decisions.refuse_unknown_secret(feed)
@@ -180,6 +205,10 @@ class Asked(_Options):
             raise DecisionRefused(
                 feed.name, f"that key of {name} is not erased; nothing was recorded"
             )
+        if self.dry_run:
+            self.answer.line(f"{feed.name}: that key of {name} is erased; nothing was recorded")
+            return
+        signed = self._signed()
         lifted = [replace(one, at=signed.at, lifted=True) for one in mine]
         decisions.erase(self.lake, feed, lifted, signed)
         self.answer.line(

@@ -58,7 +58,9 @@ def register_command(place: Place, only: tuple[str, ...], dry_run: bool, as_json
 
 def lines_of(done: Registration, *, is_dry_run: bool) -> Iterator[str]:
     """What became of the tables in one catalogue, line by line."""
-    yield done.in_words + (" (dry run: nothing is written)" if is_dry_run else "")
+    # Of a catalogue that did not answer nobody knows how many tables it has; its fault is an error of the answer.
+    if done.tables or done.fault is None:
+        yield done.in_words + (" (dry run: nothing is written)" if is_dry_run else "")
     for one in done.tables:
         if one.state in ("new", "changed"):
             yield f"  {one.state}: {one.name}"

@@ -164,7 +164,7 @@ def test_what_is_written_behind_the_snapshot_is_no_difference(shop: Shop) -> Non
             gone = [{"house": f"h{h}", "item": 6, "n": 0} for h in range(1, 41)]
             shop.capture("stock", gone, "d")
             shop.bring()
-        if said.endswith("waiting until gold has come to the snapshot"):
+        if said.endswith("until gold has come to the snapshot"):
             # What was in the snapshot arrives, and changes again.
             shop.capture("stock", shop.rows("stock", "item = 8"), "u")
             shop.server.run("UPDATE shop.stock SET n = -3 WHERE item = 8 AND house = 'h1'")

@@ -54,10 +54,10 @@ def test_each_fault_is_repaired_and_every_replay_has_it(
     assert said.count("not repaired: value_does_not_fit: ") == PLANTED["type"]
     unread = "not read, so that gold keeps what it has, which is null in a new row: ratio"
     assert unread in said
-    again = "repaired; the keys that differed were compared again"
-    assert f"gold.shop.person: {again}: 10 keys still differ" in said
+    again = "the keys that differed were compared again"
+    assert f"gold.shop.person: recorded; {again}: 10 keys still differ" in said
     for table in ("stock", "tile", "word"):
-        assert f"gold.shop.{table}: {again}: as in the source" in said
+        assert f"gold.shop.{table}: repaired; {again}: as in the source" in said
     assert gold(shop, "person", id=5)[0]["ratio"] == ratio
     assert gold(shop, "person", id=18)[0]["big"] == 18446744073709551615 - 18 + 1
 

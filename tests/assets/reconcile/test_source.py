@@ -51,7 +51,8 @@ def test_nothing_or_nonsense_is_an_error_that_quotes_no_secret() -> None:
         ),
         (
             "oracle://db/shop",
-            "source: 'oracle://db/shop' is not postgresql://host:port/database or mysql://",
+            "source: 'oracle://db/shop' is not postgresql://host:port/database, mysql://host:port/database"
+            " or mariadb://host:port/database",
         ),
     ],
 )

@@ -351,6 +351,38 @@ def test_a_person_whose_record_others_share_is_erased_by_a_new_warehouse(
     assert [(row["id"], row["name"]) for row in rows] == [(7, "Other")]
 
 
+def test_a_dry_run_changes_nothing_whatever_stands_beside_it(
+    here: Here, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It decides nothing, so that nobody has to say why.
+    assert here.erase("people", KEY, "--dry-run") == 0
+    assert "5 records of bronze" in printed(capsys)
+    deaths = Deaths(monkeypatch)
+    erasure_that_dies(here, KEY)
+    deaths.are_over = True
+    assert here.erase("people", KEY, "--dry-run") == 0
+    assert "was interrupted; the next `weir run` finishes it" in capsys.readouterr().err
+    assert here.erase("--again", "--dry-run", "--reason", "x") == 2
+    assert "knows no --dry-run" in capsys.readouterr().err
+    (left,) = record.unfinished(here.lake, here.feed)
+    assert here.erase("--again", "--reason", "x") == 0
+    assert here.erase("people", KEY, "--lift", "--dry-run") == 0
+    assert "that key of people is erased; nothing was recorded" in printed(capsys)
+    assert here.erase() == 0
+    assert f"{left.plan.id}  " in (said := printed(capsys))
+    assert "lifted" not in said
+
+
+def test_what_would_be_passed_over_is_refused(
+    here: Here, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert here.erase("--lift", "--reason", "x") == 2
+    assert "--lift is about one key" in capsys.readouterr().err
+    for words in (("people", KEY, "--again"), ("--again", "--lift")):
+        assert here.erase(*words, "--reason", "x") == 2
+        assert "--again is about all erased keys" in capsys.readouterr().err
+
+
 def test_faults_say_what_to_do(
     here: Here, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

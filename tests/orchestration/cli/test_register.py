@@ -59,3 +59,6 @@ def test_one_that_does_not_answer_is_told_in_one_line_and_as_json(
     (found,) = feed["catalogues"]
     assert (found["catalogue"], found["schema"], found["ok"]) == (address, "weir_zoo", False)
     assert "`weir register` does at once" in found["fault"]
+    # Nobody knows how many tables it has, so that no number is printed.
+    assert weir("register", "zoo", *place) == 1
+    assert capsys.readouterr().out == ""
