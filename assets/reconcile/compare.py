@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from assets.control import discovered_tables, ledger, progress
+from assets.control import decisions, discovered_tables, ledger, progress
 from assets.gold import tables as gold_tables
 from assets.reconcile.gold import GoldTables
 from assets.reconcile.passing import Passed, Passing
@@ -22,6 +22,7 @@ from assets.wording import counted
 from transforms.change import Key, LogPosition
 from transforms.column_types.ranges import OutOfRange
 from transforms.errors import UnknownKey
+from transforms.feed.erasures import ErasedKeys, erased_keys
 from transforms.feed.feed import Feed, Table
 from transforms.near_names import did_you_mean
 from transforms.reconcile.judgement import (
@@ -89,13 +90,13 @@ class Compared:
     """What is known of one table.
 
     ``reason``: why it was not compared; else None. ``named``: the source's name of it, and that of its changes.
-    ``different`` and
-    ``behind`` are its keys that were not the same in the end, ``caught_up`` is how many were so only at first.
-    ``is_whole``: whether all keys that differ were looked at. ``repeated``: how many rows, of the source or of gold,
-    have a key that another row has, too, so that nothing is known of them; ``keyless``: how many rows of the source
-    have a null in their key, so that gold could have none of them. ``fetched``: of how many rows of the source
-    the key was fetched. ``judged_by``: what proved that gold had come past the snapshot, where keys are different;
-    ``untold``: why nothing did, where keys are behind; in words.
+    ``different`` and ``behind`` are its keys that were not the same in the end, ``caught_up`` is how many were so only
+    at first. ``is_whole``: whether all keys that differ were looked at. ``repeated``: how many rows, of the source or
+    of gold, have a key that another row has, too, so that nothing is known of them; ``keyless``: how many rows of the
+    source have a null in their key, so that gold could have none of them. ``erased``: how many keys the source still
+    has that were erased, so that gold has no row of them. ``fetched``: of how many rows of the source the key was
+    fetched. ``judged_by``: what proved that gold had come past the snapshot, where keys are different; ``untold``: why
+    nothing did, where keys are behind; in words.
     """
 
     table: str
@@ -108,6 +109,7 @@ class Compared:
     is_whole: bool = True
     repeated: int = 0
     keyless: int = 0
+    erased: int = 0
     caught_up: int = 0
     judged_by: str = ""
     untold: str = ""
@@ -132,9 +134,11 @@ def reconciled(lake: Lake, feed: Feed, source: Source, ask: Ask) -> Reconciled:
     """Gold compared with the source, table by table.
 
     Raises:
+        DecisionRefused: keys are erased, and their secret is not at hand.
         UnknownKey: a table that is asked for is none of gold's.
         UnreadableSource: the source cannot be asked.
     """
+    decisions.refuse_unknown_secret(decisions.with_recorded(lake, feed))
     chosen, stopped = _chosen(lake, feed, ask.tables)
     names = recorded_names(lake, feed)
     found = [Compared(name, f"gold does not make it now: {why}") for name, why in stopped.items()]
@@ -316,7 +320,10 @@ class _Looks:
 
     def judge(self, differ: Sequence[tuple[Compared, Sequence[Key]]]) -> None:
         """Look at some keys of some tables until all is known of them that can be, or time is over."""
-        looks = [self._first(one, keys) for one, keys in differ if keys]
+        known = decisions.with_recorded(self.lake, self.feed)
+        erased = erased_keys(known.name, known.decisions.erasures, known.erasure_key)
+        looks = [self._first(one, keys, erased) for one, keys in differ if keys]
+        looks = [look for look in looks if look.keys]
         while looks:
             passing = Passing.begun(self.lake, self.feed, self.source, is_idle=self.ask.is_idle)
             with self.source.snapshot() as snapshot:
@@ -329,10 +336,20 @@ class _Looks:
             if looks:
                 self._sleep()
 
-    def _first(self, one: Compared, keys: Sequence[Key]) -> _Look:
+    def _first(self, one: Compared, keys: Sequence[Key], erased: ErasedKeys | None) -> _Look:
         assert one.columns is not None
         gold = GoldTables(self.lake, self.feed.name, one.table, one.columns)
-        return _Look(one, gold, keys, gold.states(keys))
+        states = gold.states(keys)
+        # Gold lacks them on purpose, and nobody is to see the rows that the source still has of them.
+        left_out = {
+            key
+            for key in keys
+            if states[key].row is None
+            and erased is not None
+            and erased.has(one.table, (key,), None, None, None)
+        }
+        one.erased += len(left_out)
+        return _Look(one, gold, [key for key in keys if key not in left_out], states)
 
     def _ask_source(self, look: _Look, snapshot: Snapshot) -> bool:
         """Read the keys in the source; whether it lets them be read."""

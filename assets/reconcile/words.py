@@ -62,6 +62,9 @@ def table_lines(feed: Feed, one: Compared, limit: int) -> Iterator[str]:
     if one.repeated:
         rows = counted(one.repeated, "row")
         yield f"  {rows} cannot be compared: another row of the source, or of gold, has the same key"
+    if one.erased:
+        keys = counted(one.erased, "key was", "keys were")
+        yield f"  {keys} erased, and the source still has the row: delete it there, too"
     if one.keyless:
         rows = counted(one.keyless, "row")
         yield f"  {rows} of the source have no key, for there is a null in it: gold can have none of them"
@@ -82,6 +85,8 @@ def in_numbers(one: Compared) -> str:
         said.append(f"{counted(one.caught_up, 'key')} caught up meanwhile")
     if one.repeated:
         said.append(f"{counted(one.repeated, 'row')} with another row's key")
+    if one.erased:
+        said.append(f"{counted(one.erased, 'erased key')} in the source still")
     if one.keyless:
         said.append(f"{counted(one.keyless, 'row')} without a key")
     if state_of(one) == "same":
@@ -244,6 +249,7 @@ def table_facts(feed: Feed, one: Compared) -> Mapping[str, object]:
         "is_whole": one.is_whole,
         "repeated": one.repeated,
         "keyless": one.keyless,
+        "erased": one.erased,
         "judged_by": one.judged_by,
         "untold": one.untold,
         "not_compared": dict(one.columns.left_out),

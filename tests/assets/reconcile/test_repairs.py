@@ -217,11 +217,25 @@ def test_an_erased_key_is_not_read_again_and_erasing_takes_a_repaired_row_out(
     # The source has the row still; nothing but an event of it brings it back.
     shop.go_on()
     capsys.readouterr()
-    assert reconcile(shop, "--table", "word", "--repair", "--yes") == 1
-    said = capsys.readouterr().out
-    assert "1 key differs: 1 missing" in said
-    assert 'key ["a1"]: not repaired: the key was erased' in said
+    assert reconcile(shop, "--table", "word", "--repair", "--yes") == 0
+    printed = capsys.readouterr()
+    assert "; 1 erased key in the source still; the same\n" in printed.out
+    assert "1 key was erased, and the source still has the row: delete it there, too" in printed.out
+    # Neither the key nor its row is shown, or kept in the warehouse for the pages.
+    assert "a1" not in printed.out + printed.err
+    assert reconcile(shop, "--table", "word", "--json") == 0
+    assert [one["erased"] for one in json.loads(capsys.readouterr().out)["tables"]] == [1]
     assert gold(shop, "word", text="a1") == []
+    # A row that it has again is compared as any other.
+    shop.capture("word", [{"text": "a1", "n": 1}], "c", beyond=1 << 31)
+    shop.bring()
+    assert gold(shop, "word", text="a1")[0]["n"] == 1
+    assert reconcile(shop, "--table", "word", "--idle", "--wait", "2") == 1
+    assert "1 key differs: 1 column" in capsys.readouterr().out
+    monkeypatch.delenv("WEIR_ERASURE_KEY")
+    assert reconcile(shop, "--table", "word") == 2
+    assert "WEIR_ERASURE_KEY is not set" in capsys.readouterr().err
+    monkeypatch.setenv("WEIR_ERASURE_KEY", "a secret of at least sixteen")
     assert weir("verify", "shop", *place_of(shop)) == 0
 
 
