@@ -207,7 +207,8 @@ def _record(lake: Lake, feed: Feed) -> Recorded:
     windows = _windows_since(held, before) | {*(last.windows if last else ())}
     log = last.log if last else _log_of(lake, feed, windows)
     if log is None:
-        return Recorded(None, ("no change says which log it was read from",))
+        why = "no change says which log it was read from"
+        return Recorded(None, (why if held.num_rows else "nothing was read yet (`weir run`)",))
     seen = Seen(start.log_position, before)
     seen.read(lake, feed, there.pinned, windows)
     if seen.uncomparable:

@@ -8,7 +8,7 @@ not done again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -52,6 +52,12 @@ COMPARISONS: Final = "_reconcile"
 WINDOWS_AT_ONCE: Final = 48
 
 _DERIVED, _PAGES, _DECIDED = "derived", "pages", "decided"
+_IN_WORDS: Final[Mapping[str, str]] = {
+    _DECIDED: "it is recorded that the key is erased",
+    _DERIVED: "silver is made again without it",
+    _PAGES: "results of checks, the report and the last comparison are removed",
+}
+"""What a person is told of steps that are about no single table; of the others their table's name."""
 
 
 def carry_out(lake: Lake, feed: Feed, begin: Callable[[], Progress | None]) -> Iterator[str]:
@@ -174,7 +180,7 @@ class _Work:
         if step not in self.progress.steps:
             done = do()
             record.note(self.lake, self.feed, self.plan.id, step, done)
-            yield step
+            yield _IN_WORDS.get(step, step)
 
     def _decide(self) -> None:
         plan = self.plan

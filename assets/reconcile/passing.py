@@ -135,7 +135,7 @@ class Passing:
             now = self.source.confirmed(slot)
             # Whoever reads it began before the snapshot, so that no snapshot of the connector's is under way.
             if now is None or now.reader != self.before.reader:
-                return Passed(False, f"the connector began to read slot {slot} anew")
+                return Passed(False, f"the connector began to read slot {slot} once more")
             if now.numbers <= self.place.numbers:
                 return Passed(False, f"slot {slot} has confirmed nothing behind {self.place.text}")
             # Asked for after the connector has said that it was sent.

@@ -232,6 +232,6 @@ def test_of_a_table_at_rest_the_slot_proves_it_once_all_that_was_sent_is_in_gold
 
         found = uneven.of_quiet(wait=2, say=restarts)
     assert (found.different, len(found.behind)) == ([], 1)
-    assert "the connector began to read slot uneven anew" in found.untold
+    assert "the connector began to read slot uneven once more" in found.untold
     assert uneven.server.run("SELECT active_pid FROM pg_replication_slots").strip() != began_before
     began[0].__exit__(None, None, None)

@@ -462,6 +462,8 @@ def test_views_of_an_older_cut_are_of_its_versions(
     topics = Topics()
     assert weir("cut", "bank", "--views", "spark", "--at", "0/16B3848") == 2
     assert "no cut is recorded yet" in capfd.readouterr().err
+    assert weir("cut", "bank") == 0
+    assert "why: nothing was read yet (`weir run`)" in capfd.readouterr().out
     cuts = []
     for one in (OPENED, MOVED, CLOSED):
         send(topics, one)
