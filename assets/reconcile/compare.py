@@ -13,7 +13,7 @@ from typing import Final
 
 from assets.control import decisions, discovered_tables, ledger, progress
 from assets.gold import tables as gold_tables
-from assets.reconcile.gold import GoldTables
+from assets.reconcile.gold import GoldTables, sortable
 from assets.reconcile.passing import Passed, Passing
 from assets.reconcile.source import Snapshot, Source, SourceTable
 from assets.reconcile.table_names import Named, found_in_source, recorded_names
@@ -306,6 +306,13 @@ class _Look:
         self.keys, self.before = moving, self.after
 
 
+def _sort(one: Compared) -> None:
+    """Put the keys into gold's order: they were found range by range, and some were known later than others."""
+    if (columns := one.columns) is not None:
+        one.different.sort(key=lambda each: sortable(each.key, columns))
+        one.behind.sort(key=lambda each: sortable(each.key, columns))
+
+
 @dataclass(slots=True)
 class _Looks:
     """Looks at the keys that differ, of all tables at once, until each is known to be the same or different."""
@@ -335,6 +342,8 @@ class _Looks:
             looks = [look for look in looks if look.keys]
             if looks:
                 self._sleep()
+        for one, _ in differ:
+            _sort(one)
 
     def _first(self, one: Compared, keys: Sequence[Key], erased: ErasedKeys | None) -> _Look:
         assert one.columns is not None

@@ -116,17 +116,20 @@ class GoldCopy:
             return 0
         if bound in self._known:
             return self._known[bound]
-        wanted = self._sortable(bound)
-        at = bisect_left(range(self.rows), wanted, key=lambda at: self._sortable(self._key(at)))
+        wanted = sortable(bound, self.columns)
+        at = bisect_left(
+            range(self.rows), wanted, key=lambda at: sortable(self._key(at), self.columns)
+        )
         self._known[bound] = at
         return at
 
     def _end(self, bound: Bound) -> int:
         return self.rows if bound is None else self._place(bound)
 
-    def _sortable(self, key: Key) -> tuple[Any, ...]:
-        pairs = zip(key, self.columns.key, strict=True)
-        return tuple([_in_order(text, one) for text, one in pairs])
+
+def sortable(key: Key, columns: Columns) -> tuple[Any, ...]:
+    """What a key is sorted by, in gold's order: numbers by their size, texts by their signs."""
+    return tuple([_in_order(text, one) for text, one in zip(key, columns.key, strict=True)])
 
 
 _ABOVE_ALL: Final = "~"
