@@ -52,7 +52,7 @@ _PLACES: Final = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")
 """What newer and older servers call it. All that a snapshot has was written to the log before."""
 
 _TABLES: Final = """
-SELECT table_schema, table_name FROM information_schema.tables WHERE table_name IN ({})
+SELECT table_schema, table_name, @@lower_case_table_names > 0 FROM information_schema.tables WHERE table_name IN ({})
     AND table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')
 """
 
@@ -182,17 +182,6 @@ def _place(cursor: Any) -> LogPlace | None:
     return LogPlace((int(number[1]), int(point)), f"{file}, position {point}")
 
 
-def _called(named: StreamName, tables: Collection[TableName]) -> list[TableName]:
-    """The tables of a name: as it is written, or where there is none, in other letters, as servers may keep names."""
-    found = [one for one in tables if is_read_so(one, named)]
-    in_small = StreamName(*(one and one.lower() for one in named))
-    return found or [
-        one
-        for one in tables
-        if is_read_so(TableName(one.schema.lower(), one.name.lower()), in_small)
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class MySqlSnapshot:
     """The database as it was at one moment; ``place``: where its log stood; ``read_at``: when, where that is asked."""
@@ -226,8 +215,24 @@ class MySqlSnapshot:
         """The tables that there are of each of these names; of one without a database those of all databases."""
         wanted = [one.name for one in names]
         self.cursor.execute(_TABLES.format(", ".join(["%s"] * len(wanted))), wanted)
-        there = [TableName(*row) for row in self.cursor.fetchall()]
-        return {one: _called(one, there) for one in names}
+        rows = self.cursor.fetchall()
+        # Where the server takes capitals and small letters for one, it may keep a name otherwise than changes have it.
+        are_one = any(are_one for _, _, are_one in rows)
+
+        def spelled(name: str | None) -> str | None:
+            return name.lower() if name is not None and are_one else name
+
+        return {
+            one: [
+                TableName(schema, name)
+                for schema, name, _ in rows
+                if is_read_so(
+                    TableName(spelled(schema) or "", spelled(name) or ""),
+                    StreamName(*map(spelled, one)),
+                )
+            ]
+            for one in names
+        }
 
     def columns_of(self, table: TableName) -> dict[str, SourceColumn]:
         """The columns of a table by their names; none where there is no such table."""

@@ -8,10 +8,12 @@ import subprocess
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from tests.services.ivy import Module, fetched
 from tests.services.kafka import free_ports
@@ -124,14 +126,16 @@ def _of_jar() -> Programs:
 
 
 @contextmanager
-def _running(folder: Path, programs: Programs) -> Iterator[MariaDb]:
+def _running(folder: Path, programs: Programs, settings: Mapping[str, str]) -> Iterator[MariaDb]:
     """A server that keeps its data in the folder, and is killed at the end."""
     server = MariaDb(folder, programs, free_ports(1)[0])
     # As root it refuses to run where nobody says so.
     account = ["--user=root"] if os.getuid() == 0 else []
     where = ["--no-defaults", f"--basedir={programs.base}", f"--datadir={folder}/data", *account]
+    # Two that are installed at once would share the names of their temporary files.
+    where.append(f"--tmpdir={folder}")
     _install([str(programs.install), *where])
-    options = [f"--{name}={value}" for name, value in SETTINGS.items()]
+    options = [f"--{name}={value}" for name, value in {**SETTINGS, **settings}.items()]
     files = [f"--{name}={folder}/{name}" for name in ("socket", "pid-file", "log-error")]
     process = subprocess.Popen(
         [str(programs.server), *where, *options, *files, f"--port={server.port}"],
@@ -172,7 +176,7 @@ def _wait_for(server: MariaDb, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.1)
 
 
-def lacking(version: str) -> str | None:
+def _lacking(version: str) -> str | None:
     """Why a server of this version cannot run here; None where it can."""
     if version == DEBIANS:
         return None if _debians() else f"no MariaDB on this machine; install it with: {INSTALL}"
@@ -181,14 +185,18 @@ def lacking(version: str) -> str | None:
 
 
 @contextmanager
-def new_mariadb(version: str) -> Iterator[MariaDb]:
-    """A new server, ``DEBIANS`` or ``VERSION_OF_JAR``, in a folder that is thrown away."""
+def new_mariadb(version: str, **settings: str) -> Iterator[MariaDb]:
+    """A new server, ``DEBIANS`` or ``VERSION_OF_JAR``, in a folder that is thrown away.
+
+    Where it cannot run here, the test is skipped, and says why. ``settings``: the server's, beside ``SETTINGS``.
+    """
+    if why := _lacking(version):
+        pytest.skip(why)
     found = _debians() if version == DEBIANS else _of_jar()
-    if found is None:
-        raise RuntimeError(lacking(version))
+    assert found is not None  # nothing lacks
     # Not pytest's own temporary folder: the path of a socket has to be short.
     with (
         tempfile.TemporaryDirectory(prefix="weir-mariadb-", ignore_cleanup_errors=True) as folder,
-        _running(Path(folder), found) as server,
+        _running(Path(folder), found, settings) as server,
     ):
         yield server

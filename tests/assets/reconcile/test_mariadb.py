@@ -19,7 +19,6 @@ from tests.services.mariadb import (
     USER,
     VERSION_OF_JAR,
     MariaDb,
-    lacking,
     new_mariadb,
 )
 from tests.support.bringing import run
@@ -195,8 +194,6 @@ class Shop:
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """The shop, all of whose rows are in gold."""
-    if reason := lacking(VERSION_OF_JAR):
-        pytest.skip(reason)
     monkeypatch.setenv("WEIR_SOURCE_USERNAME", USER)
     monkeypatch.setenv("WEIR_SOURCE_PASSWORD", PASSWORD)
     with new_mariadb(VERSION_OF_JAR) as server:

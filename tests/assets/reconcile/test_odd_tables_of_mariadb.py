@@ -10,7 +10,7 @@ import pytest
 
 from assets.executors.choice import IN_PROCESS
 from tests.assets.reconcile.named_tables import TABLE, Named
-from tests.services.mariadb import VERSION_OF_JAR, MariaDb, lacking, new_mariadb
+from tests.services.mariadb import VERSION_OF_JAR, MariaDb, new_mariadb
 
 pytestmark = [
     pytest.mark.services,
@@ -50,8 +50,6 @@ def called(table: str) -> dict[str, Any]:
 @pytest.fixture
 def server() -> Iterator[MariaDb]:
     """A server with these tables."""
-    if reason := lacking(VERSION_OF_JAR):
-        pytest.skip(reason)
     with new_mariadb(VERSION_OF_JAR) as made:
         made.run(TABLES)
         yield made

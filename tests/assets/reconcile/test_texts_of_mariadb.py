@@ -11,8 +11,9 @@ from assets.reconcile import mysql
 from assets.reconcile.mysql import MySqlSnapshot, MySqlSource
 from assets.reconcile.sql_table import SqlTable
 from assets.source.database import Address, Password
-from tests.services.mariadb import PASSWORD, USER, VERSION_OF_JAR, MariaDb, lacking, new_mariadb
+from tests.services.mariadb import PASSWORD, USER, VERSION_OF_JAR, MariaDb, new_mariadb
 from transforms.errors import UnreadableSource
+from transforms.feed.names import StreamName
 from transforms.reconcile.ranges import Incomparable
 from transforms.reconcile.row_texts import Declared, columns_of
 from transforms.reconcile.table_names import TableName
@@ -44,8 +45,6 @@ STORY = {"id": "int", "one": "string", "two": "string"}
 @pytest.fixture
 def odd() -> Iterator[MariaDb]:
     """A server with odd values."""
-    if reason := lacking(VERSION_OF_JAR):
-        pytest.skip(reason)
     with new_mariadb(VERSION_OF_JAR) as server:
         server.run(TABLES)
         yield server
@@ -125,3 +124,14 @@ def test_a_network_that_is_dead_is_an_error_in_the_end(
         snapshot.apart(),
     ):
         snapshot.cursor.execute("SELECT sleep(30)")
+
+
+@pytest.mark.parametrize("are_one", [False, True])
+def test_capitals_count_in_names_as_the_server_takes_them(*, are_one: bool) -> None:
+    with new_mariadb(VERSION_OF_JAR, **{"lower-case-table-names": str(int(are_one))}) as server:
+        server.run("CREATE DATABASE odd; CREATE TABLE odd.item(id int PRIMARY KEY)")
+        asked = [StreamName(None, "odd", "ITEM"), StreamName(None, "Odd", "item")]
+        with source(server).snapshot() as snapshot:
+            found = snapshot.tables(asked)
+    # Where they do, what the changes call so is gone, and the other table is no copy of it.
+    assert found == dict.fromkeys(asked, [TableName("odd", "item")] if are_one else [])

@@ -14,7 +14,7 @@ from assets.executors.choice import IN_PROCESS
 from assets.source.health import look
 from assets.storage.lake import Lake
 from orchestration.resources import lake_of
-from tests.services.mariadb import DEBIANS, VERSION_OF_JAR, MariaDb, lacking, new_mariadb
+from tests.services.mariadb import DEBIANS, VERSION_OF_JAR, MariaDb, new_mariadb
 from tests.support.bringing import run
 from transforms.feed.feed import Feed, HealthLimits, Running
 from transforms.source_health import BinaryLogs, SourceFacts, findings
@@ -42,10 +42,7 @@ def envelope(source: dict[str, object], id: int) -> str:
 
 @pytest.fixture(scope="module", params=[DEBIANS, VERSION_OF_JAR])
 def mariadb(request: pytest.FixtureRequest) -> Iterator[MariaDb]:
-    version = request.param
-    if why := lacking(version):
-        pytest.skip(why)
-    with new_mariadb(version) as server:
+    with new_mariadb(request.param) as server:
         server.run(
             "CREATE DATABASE shop; CREATE TABLE shop.item(id int PRIMARY KEY, big mediumtext);"
             " CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'hush-hush';"
