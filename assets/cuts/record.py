@@ -135,6 +135,11 @@ def cuts_of(lake: Lake, feed: str) -> list[Cut]:
     return _cuts_in(lake.in_process_table(Layer.CUTS, feed))
 
 
+def reached_cuts(lake: Lake, feed: str) -> list[Cut]:
+    """Those of a feed's recorded cuts that can be asked for, the oldest first."""
+    return [one for one in cuts_of(lake, feed) if one.is_reached]
+
+
 def _cuts_in(table: InProcessTable) -> list[Cut]:
     return sorted(map(Cut.of_row, table.rows()), key=lambda one: one.log_position)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from assets.cuts.chosen import chosen, unbroken
-from assets.cuts.record import Recorded, cuts_of
+from assets.cuts.record import Recorded, reached_cuts
 from assets.cuts.words import ahead_in_words
 from assets.storage.lake import Lake
 from assets.wording import counted
@@ -44,7 +44,7 @@ def at_position(lake: Lake, feed: Feed, asked: str) -> Recorded:
     Raises:
         CutRefused: there is none, or its versions lack what came late.
     """
-    known = [one for one in cuts_of(lake, feed.name) if one.is_reached]
+    known = reached_cuts(lake, feed.name)
     if not known:
         return Recorded(None, ("no run has come to one",))
     cut = chosen(feed, known, asked)

@@ -113,7 +113,7 @@ class Passing:
     def _by_cut(self) -> Passed:
         if why := record.why_none(self.feed):
             return Passed(False, why)
-        known = [one for one in record.cuts_of(self.lake, self.feed.name) if one.is_reached]
+        known = record.reached_cuts(self.lake, self.feed.name)
         if not known:
             return Passed(False, "no cut is recorded yet")
         cut = known[-1]

@@ -9,7 +9,7 @@ import click
 
 from assets.audit.gone_versions import why_gone
 from assets.cuts import manifest
-from assets.cuts.record import Cut, Recorded, cuts_of, why_none
+from assets.cuts.record import Cut, Recorded, reached_cuts, why_none
 from assets.cuts.views import VIEWS, at_position, view_lines
 from assets.cuts.words import ahead_in_words
 from assets.storage.lake import Lake
@@ -56,7 +56,7 @@ def cut_command(place: Place, feed: str, views: str | None, at: str | None, as_j
         put_lines(_views(lake, declared, chosen, views))
         return
     answer.lines(cut_lines(declared, found))
-    older = [one.text for one in cuts_of(lake, declared.name) if one.is_reached]
+    older = [one.text for one in reached_cuts(lake, declared.name)]
     if older:
         oldest = "the only one" if len(older) == 1 else f"the oldest {older[0]}"
         answer.line(f"  recorded: {counted(len(older), 'cut')}, {oldest}")

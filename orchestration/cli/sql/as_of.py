@@ -81,7 +81,7 @@ def past_of(lake: Lake, feeds: Path, question: Question, asked: str) -> Past:
     """
     names = names_in(question.statement)
     feed = _feed_of(feeds, question, names)
-    known = [one for one in record.cuts_of(lake, feed.name) if one.is_reached]
+    known = record.reached_cuts(lake, feed.name)
     if not known:
         why = record.why_none(feed) or f"no cut is recorded yet; `weir cut {feed.name}` says why"
         raise CutRefused(feed.name, why)
