@@ -265,17 +265,17 @@ def _judged(lake: Lake, wanted: Wanted, searched: _Searched, what: str) -> list[
 def _superseded(lake: Lake, wanted: Wanted, searched: _Searched) -> list[Replacement]:
     """The repaired payloads that are meant and of which later ones took the place, so that no record is read so."""
     feed, found = searched.feed, list[Replacement]()
-    given = feed.decisions.superseded()
-    asked = {one.source_location: one.window for one in given}
+    given: dict[SourceLocation, list[Replacement]] = {}
+    for one in feed.decisions.superseded():
+        given.setdefault(one.source_location, []).append(one)
+    asked = {place: some[0].window for place, some in given.items()}
     for place, batch in _each_of(lake, feed, asked):
-        for one in given:
-            if one.source_location == place:
-                by_it = replace(feed.decisions, replacements=(one,))
-                as_it_was = replace(feed, decisions=by_it)
-                find = FindRecords(as_it_was, FORMATS[feed.format], wanted, searched.surveyed)
-                rows = [row for some in find([batch]) for row in some.to_pylist()]
-                if holds(one.payload, wanted) or any(row["what"] == OF_KEY for row in rows):
-                    found.append(one)
+        for one in given[place]:
+            as_it_was = replace(feed, decisions=replace(feed.decisions, replacements=(one,)))
+            find = FindRecords(as_it_was, FORMATS[feed.format], wanted, searched.surveyed)
+            rows = [row for some in find([batch]) for row in some.to_pylist()]
+            if holds(one.payload, wanted) or any(row["what"] == OF_KEY for row in rows):
+                found.append(one)
     return found
 
 

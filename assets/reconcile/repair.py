@@ -33,7 +33,7 @@ from transforms.change import STREAM, Key, LogPosition
 from transforms.column_types.parts import leaves
 from transforms.column_types.registry import column_type
 from transforms.errors import DecisionRefused
-from transforms.feed.erasures import hashed_key, standing
+from transforms.feed.erasures import erased_keys
 from transforms.feed.feed import Feed, Table
 from transforms.reconcile.judgement import (
     BY_LOG,
@@ -140,6 +140,8 @@ class _Reading:
         # The source begins a log again in an epoch of its own: all of gold that is older is older.
         epoch = newest[0] if newest else position[0]
         mirrors = gold_tables.mirrors(self.lake, self.feed)
+        decided = self.feed.decisions.erasures
+        erased = erased_keys(self.feed.name, decided, self.feed.erasure_key)
         for one in found.tables:
             if not one.different:
                 continue
@@ -160,7 +162,7 @@ class _Reading:
                 row, state = rows.get(key), states[key]
                 if row == state.row:
                     plan.caught_up += 1
-                elif self._is_erased(one.table, key):
+                elif erased is not None and erased.has(one.table, (key,), None, None, None):
                     plan.left.append(Left(one.table, key, "the key was erased (`weir erase`)"))
                 elif _is_past(state, (epoch, *position[1:])):
                     why = (
@@ -199,15 +201,6 @@ class _Reading:
                 " read again among them; take a new snapshot by the extractor"
             )
         return None
-
-    def _is_erased(self, table: str, key: Key) -> bool:
-        secret = self.feed.erasure_key
-        if secret is None:
-            return False
-        erased = {
-            one.key_hash for one in standing(self.feed.decisions.erasures) if one.table == table
-        }
-        return bool(erased) and hashed_key(secret, self.feed.name, table, key) in erased
 
     def _repair(
         self,
