@@ -52,8 +52,8 @@ _PLACES: Final = ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS")
 """What newer and older servers call it. All that a snapshot has was written to the log before."""
 
 _TABLES: Final = """
-SELECT table_schema, table_name, @@lower_case_table_names > 0 FROM information_schema.tables WHERE table_name IN ({})
-    AND table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')
+SELECT table_schema, table_name, @@lower_case_table_names > 0 FROM information_schema.tables
+WHERE lower(table_name) IN ({}) AND table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')
 """
 
 _COLUMNS: Final = """
@@ -213,7 +213,8 @@ class MySqlSnapshot:
 
     def tables(self, names: Collection[StreamName]) -> dict[StreamName, list[TableName]]:
         """The tables that there are of each of these names; of one without a database those of all databases."""
-        wanted = [one.name for one in names]
+        # By itself MariaDB takes two names of a list for one that differ in capitals, and looks for the first.
+        wanted = [(one.name or "").lower() for one in names]
         self.cursor.execute(_TABLES.format(", ".join(["%s"] * len(wanted))), wanted)
         rows = self.cursor.fetchall()
         # Where the server takes capitals and small letters for one, it may keep a name otherwise than changes have it.
